@@ -1,0 +1,9 @@
+//! C text to Leno's representation: preprocess · lex · parse · type · lower.
+//!
+//! [`source`] knows where text came from, `lex` and `parse` make an [`ast`], `check` resolves names and types and
+//! makes it explicit ([`typed`]: every implicit conversion is a node), and `lower` links the files of a program
+//! and turns them into [`leno_ir::program::Program`].
+
+pub mod ast;
+pub mod diagnostic;
+pub mod source;
