@@ -7,3 +7,5 @@
 pub mod ast;
 pub mod diagnostic;
 pub mod source;
+pub mod typed;
+pub mod types;
