@@ -6,4 +6,9 @@
 
 pub mod ast;
 pub mod diagnostic;
+mod lex;
+mod literal;
+pub mod parse;
 pub mod source;
+pub mod stack;
+mod token;
