@@ -6,6 +6,11 @@
 
 pub mod ast;
 pub mod diagnostic;
+mod lex;
+mod literal;
+pub mod parse;
 pub mod source;
+pub mod stack;
+mod token;
 pub mod typed;
 pub mod types;
