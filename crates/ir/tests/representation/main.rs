@@ -2,3 +2,4 @@
 
 mod random;
 mod round_trip;
+mod validator;
