@@ -1,0 +1,5 @@
+//! Tests of the representation as its users see it: its textual form, the validator, graphs and analyses.
+
+mod random;
+mod round_trip;
+mod validator;
