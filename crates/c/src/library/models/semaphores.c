@@ -1,19 +1,8 @@
-// POSIX semaphores where they set errno, or are found by name.
+// POSIX semaphores where they set errno: sem_trywait, sem_timedwait, sem_clockwait.
 
-void *malloc(unsigned long size);
 int *__errno_location(void);
-int __leno_sem_init(void *semaphore, unsigned value);
 int __leno_sem_trywait(void *semaphore);
 void __leno_cancellation_point(void);
-
-int sem_init(void *semaphore, int shared, unsigned value)
-{
-    if (value > 2147483647u) {
-        *__errno_location() = 22;
-        return -1;
-    }
-    return __leno_sem_init(semaphore, value);
-}
 
 int sem_trywait(void *semaphore)
 {

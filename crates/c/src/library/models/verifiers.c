@@ -4,6 +4,7 @@ void *malloc(unsigned long size);
 void free(void *object);
 void __leno_assume(int condition);
 int __leno_nondet_int(void);
+unsigned char __leno_nondet_uchar(void);
 
 // Nidhugg: waits until `*at` compares to `operand` as the bits of `condition` say (1: greater, 2: equal, 4: less,
 // 8: as signed numbers), then exchanges it. Executions in which the wait would last for ever stop there.
@@ -55,4 +56,11 @@ void __VERIFIER_hazptr_retire(void *object)
 int __VERIFIER_opt_begin(void)
 {
     return __leno_nondet_int() & 1;
+}
+
+// SV-COMP: fills memory with anything.
+void __VERIFIER_nondet_memory(void *memory, unsigned long size)
+{
+    for (unsigned long i = 0; i < size; i++)
+        ((unsigned char *)memory)[i] = __leno_nondet_uchar();
 }
