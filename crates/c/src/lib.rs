@@ -8,6 +8,7 @@ pub mod ast;
 pub mod diagnostic;
 mod lex;
 mod literal;
+pub mod lower;
 pub mod parse;
 pub mod source;
 pub mod stack;
