@@ -9,6 +9,7 @@ pub mod diagnostic;
 mod lex;
 mod literal;
 pub mod parse;
+pub mod preprocess;
 pub mod source;
 pub mod stack;
 mod token;
