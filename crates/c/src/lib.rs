@@ -7,6 +7,12 @@
 pub mod ast;
 pub mod check;
 pub mod diagnostic;
+mod lex;
+mod literal;
+pub mod parse;
+pub mod preprocess;
 pub mod source;
+pub mod stack;
+mod token;
 pub mod typed;
 pub mod types;
