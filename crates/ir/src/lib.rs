@@ -23,7 +23,10 @@
 //! # Ok::<(), leno_ir::text::TextError>(())
 //! ```
 
+pub mod cfg;
+pub mod graph;
 pub mod index;
 pub mod program;
 pub mod text;
 pub mod validate;
+pub mod visit;
