@@ -6,6 +6,7 @@
 
 pub mod ast;
 pub mod diagnostic;
+pub mod library;
 pub mod lower;
 pub mod source;
 pub mod typed;
