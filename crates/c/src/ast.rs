@@ -249,7 +249,11 @@ pub struct RecordSpecifier {
 #[derive(Clone, Debug)]
 pub enum Member {
     /// One declarator of a member declaration. `declarator.name` is None for an anonymous member or unnamed bit-field.
-    Field { spec: SpecId, declarator: Declarator, bits: Option<ExprId> },
+    Field {
+        spec: SpecId,
+        declarator: Declarator,
+        bits: Option<ExprId>,
+    },
     StaticAssert(StaticAssert),
 }
 
@@ -324,22 +328,49 @@ pub enum StmtKind {
     Empty,
     Expr(ExprId),
     Compound(Vec<BlockItem>),
-    If { cond: ExprId, then: StmtId, otherwise: Option<StmtId> },
-    Switch { value: ExprId, body: StmtId },
-    While { cond: ExprId, body: StmtId },
-    DoWhile { body: StmtId, cond: ExprId },
+    If {
+        cond: ExprId,
+        then: StmtId,
+        otherwise: Option<StmtId>,
+    },
+    Switch {
+        value: ExprId,
+        body: StmtId,
+    },
+    While {
+        cond: ExprId,
+        body: StmtId,
+    },
+    DoWhile {
+        body: StmtId,
+        cond: ExprId,
+    },
     /// A declaration as `init` has the loop as its scope.
-    For { init: Option<ForInit>, cond: Option<ExprId>, step: Option<ExprId>, body: StmtId },
+    For {
+        init: Option<ForInit>,
+        cond: Option<ExprId>,
+        step: Option<ExprId>,
+        body: StmtId,
+    },
     Goto(Name),
     /// `goto *e;`
     GotoComputed(ExprId),
     Continue,
     Break,
     Return(Option<ExprId>),
-    Label { name: Name, body: StmtId },
+    Label {
+        name: Name,
+        body: StmtId,
+    },
     /// `end` for the GNU range `case a ... b:`
-    Case { value: ExprId, end: Option<ExprId>, body: StmtId },
-    Default { body: StmtId },
+    Case {
+        value: ExprId,
+        end: Option<ExprId>,
+        body: StmtId,
+    },
+    Default {
+        body: StmtId,
+    },
     Asm(AsmStmt),
 }
 
@@ -378,39 +409,82 @@ pub struct Expr {
 #[derive(Clone, Debug)]
 pub enum ExprKind {
     Ident(Name),
-    Int { value: u128, suffix: IntSuffix, decimal: bool },
-    Float { value: FloatLiteral, suffix: FloatSuffix },
+    Int {
+        value: u128,
+        suffix: IntSuffix,
+        decimal: bool,
+    },
+    Float {
+        value: FloatLiteral,
+        suffix: FloatSuffix,
+    },
     /// The value of the character constant, as the type of its kind holds it (plain: an int; sign-extended char).
-    Char { value: i64, kind: CharKind },
+    Char {
+        value: i64,
+        kind: CharKind,
+    },
     /// Adjacent literals joined, without the terminating zero; one element per character unit of the kind.
-    Str { units: Vec<u32>, kind: CharKind },
+    Str {
+        units: Vec<u32>,
+        kind: CharKind,
+    },
     Unary(UnaryOp, ExprId),
     Binary(BinaryOp, ExprId, ExprId),
     Assign(Option<BinaryOp>, ExprId, ExprId),
     /// `then` is None for the GNU `a ?: b`.
-    Conditional { cond: ExprId, then: Option<ExprId>, otherwise: ExprId },
+    Conditional {
+        cond: ExprId,
+        then: Option<ExprId>,
+        otherwise: ExprId,
+    },
     Comma(ExprId, ExprId),
-    Call { callee: ExprId, args: Vec<ExprId> },
+    Call {
+        callee: ExprId,
+        args: Vec<ExprId>,
+    },
     Index(ExprId, ExprId),
-    Member { base: ExprId, field: Name, arrow: bool },
-    Cast { ty: Box<TypeName>, operand: ExprId },
-    CompoundLiteral { ty: Box<TypeName>, init: InitId },
+    Member {
+        base: ExprId,
+        field: Name,
+        arrow: bool,
+    },
+    Cast {
+        ty: Box<TypeName>,
+        operand: ExprId,
+    },
+    CompoundLiteral {
+        ty: Box<TypeName>,
+        init: InitId,
+    },
     SizeofExpr(ExprId),
     SizeofType(Box<TypeName>),
     AlignofExpr(ExprId),
     AlignofType(Box<TypeName>),
     /// The association with no type is `default`.
-    Generic { control: ExprId, associations: Vec<(Option<TypeName>, ExprId)> },
+    Generic {
+        control: ExprId,
+        associations: Vec<(Option<TypeName>, ExprId)>,
+    },
     /// `({ … })`; always a compound statement.
     StmtExpr(StmtId),
     /// `&&label`
     LabelAddress(Name),
     /// `__builtin_va_arg(ap, T)`
-    VaArg { list: ExprId, ty: Box<TypeName> },
+    VaArg {
+        list: ExprId,
+        ty: Box<TypeName>,
+    },
     /// `__builtin_offsetof(T, a.b[3])`; the first designator is a field.
-    Offsetof { ty: Box<TypeName>, path: Vec<Designator> },
+    Offsetof {
+        ty: Box<TypeName>,
+        path: Vec<Designator>,
+    },
     /// `__builtin_choose_expr(c, a, b)`
-    Choose { cond: ExprId, then: ExprId, otherwise: ExprId },
+    Choose {
+        cond: ExprId,
+        then: ExprId,
+        otherwise: ExprId,
+    },
     /// `__builtin_types_compatible_p(A, B)`
     TypesCompatible(Box<TypeName>, Box<TypeName>),
     /// `(e)`: kept because parentheses matter to a few rules (string initialisers, null pointer constants do not care).

@@ -5,6 +5,7 @@
 //! and turns them into [`leno_ir::program::Program`].
 
 pub mod ast;
+pub mod check;
 pub mod diagnostic;
 pub mod library;
 pub mod lower;
