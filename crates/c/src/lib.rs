@@ -7,7 +7,9 @@
 pub mod ast;
 pub mod check;
 pub mod diagnostic;
+pub mod driver;
 mod lex;
+pub mod library;
 mod literal;
 pub mod lower;
 pub mod parse;

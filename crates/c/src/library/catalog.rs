@@ -32,6 +32,7 @@ models! {
     "errno"
     "exit"
     "fill"
+    "floats"
     "integers"
     "keys"
     "memory_search"
@@ -104,6 +105,8 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("__leno_ffs32", "bits"),
     ("__leno_ffs64", "bits"),
     ("__leno_forget_thread", "cancel"),
+    ("__leno_fpclassify", "floats"),
+    ("__leno_isnormal", "floats"),
     ("__leno_parity32", "bits"),
     ("__leno_parity64", "bits"),
     ("__leno_popcount32", "bits"),

@@ -2,7 +2,7 @@
 
 int *__errno_location(void);
 int __leno_sem_trywait(void *semaphore);
-void __leno_cancellation_point(void);
+void __leno_if_loaded_cancellation_point(void);
 
 int sem_trywait(void *semaphore)
 {
@@ -15,7 +15,7 @@ int sem_trywait(void *semaphore)
 // Time is arbitrary: a wait that ends, ends at some moment, and then the value is positive or the time is over.
 int sem_timedwait(void *semaphore, const void *deadline)
 {
-    __leno_cancellation_point();
+    __leno_if_loaded_cancellation_point();
     int result = __leno_sem_trywait(semaphore);
     if (result != 0)
         *__errno_location() = 110;
