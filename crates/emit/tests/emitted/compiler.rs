@@ -74,8 +74,8 @@ pub fn check(program: &Program, way: Way, what: &str) {
 }
 
 /// Runs for a few seconds at most.
-pub fn run(executable: &Path, environment: &[(&str, &str)]) -> Output {
+pub fn run(executable: &Path, environment: &[(String, String)]) -> Output {
     let mut command = Command::new("timeout");
-    command.arg("20").arg(executable).envs(environment.iter().copied());
+    command.arg("20").arg(executable).envs(environment.iter().cloned());
     command.output().unwrap()
 }

@@ -2,5 +2,6 @@
 
 mod any_program;
 mod compiler;
+mod programs;
 #[path = "../../../ir/tests/representation/random.rs"]
 mod random;
