@@ -58,6 +58,13 @@ pub(crate) fn string_literal(bytes: &[u8]) -> String {
     text
 }
 
+/// An assembler label that gives something its real name, if a linker could know anything by that name.
+pub(crate) fn linker_name(name: &str) -> Option<String> {
+    let follows = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '$');
+    let can_be = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') && name.chars().all(follows);
+    can_be.then(|| format!("__asm__(\"{name}\")"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -241,8 +241,8 @@ impl Scope<'_> {
                 Text::prefix(format!("({}){}", types::value(to), text.operand()))
             }
             CastOp::SIntToFloat => Text::prefix(format!("({}){}", types::value(to), signed(text, from_width))),
-            CastOp::FloatToUInt => float_to_integer(text, from, 'u', to_width),
-            CastOp::FloatToSInt => float_to_integer(text, from, 's', to_width),
+            CastOp::FloatToUInt => float_to_integer(text, from, false, to_width),
+            CastOp::FloatToSInt => float_to_integer(text, from, true, to_width),
         }
     }
 
@@ -347,9 +347,22 @@ fn float_suffix(ty: Type) -> &'static str {
     }
 }
 
-fn float_to_integer(text: Text, from: Type, sign: char, width: u16) -> Text {
-    let float = if from == Type::Float(FloatKind::F80) { "f80" } else { "f64" };
-    let bits = computing(width).max(64);
-    let call = format!("leno_{float}_to_{sign}{bits}({}, {width})", text.text);
-    truncate(Text::tight(call), width)
+/// gcc has instructions for signed 32 and 64 bits (and 16 on the x87), and makes the other conversions out of these; so
+/// what comes of numbers that do not fit depends on which one it takes.
+fn float_to_integer(text: Text, from: Type, signed: bool, width: u16) -> Text {
+    let x87 = from == Type::Float(FloatKind::F80);
+    let float = if x87 { "f80" } else { "f64" };
+    let instruction = match width {
+        ..=8 if x87 => 16,
+        9..=16 if x87 && signed => 16,
+        ..=16 => 32,
+        17..=32 if signed => 32,
+        17..=32 => 64,
+        33..=64 if signed => 64,
+        65.. if signed => 128,
+        33..=64 => return truncate(Text::tight(format!("leno_{float}_to_u64({})", text.text)), width),
+        65.. => return truncate(Text::tight(format!("leno_{float}_to_u128({})", text.text)), width),
+    };
+    let bits = computing(instruction).max(64);
+    truncate(Text::tight(format!("leno_{float}_to_s{bits}({}, {instruction})", text.text)), width)
 }

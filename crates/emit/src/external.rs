@@ -17,7 +17,7 @@ use std::fmt::Write;
 pub(crate) fn declare(program: &Program, id: FuncId, external: &External, out: &mut String) {
     let function = &program.functions[id];
     if external.known && !external.variadic {
-        let _ = writeln!(out, "extern {} __asm__({});", call::prototype(program, id), label(&function.name));
+        let _ = writeln!(out, "extern {} {};", call::prototype(program, id), label(&function.name));
         return;
     }
     let parameters: Vec<Type> = types::parameters(function).collect();
@@ -30,7 +30,7 @@ pub(crate) fn declare(program: &Program, id: FuncId, external: &External, out: &
     };
     let (ret, real) = (function.ret.map_or("void", types::value), names::real(program, id));
     let weak = if external.known { "" } else { " __attribute__((weak))" };
-    let _ = writeln!(out, "extern {ret} {real}({parameters}) __asm__({}){weak};", label(&symbol));
+    let _ = writeln!(out, "extern {ret} {real}({parameters}) {}{weak};", label(&symbol));
     let _ = writeln!(out, "static {};", call::prototype(program, id));
 }
 
@@ -62,8 +62,9 @@ pub(crate) fn define(program: &Program, id: FuncId, external: &External, out: &m
     let _ = writeln!(out, "    {give}{real}({});\n}}\n", args.join(", "));
 }
 
+/// What nobody can link is declared by a name that nobody has.
 fn label(name: &str) -> String {
-    comment::string_literal(name.as_bytes())
+    comment::linker_name(name).unwrap_or_else(|| "__asm__(\"leno_missing\")".to_string())
 }
 
 /// The function that does the same with a `va_list`.

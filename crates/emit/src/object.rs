@@ -68,14 +68,17 @@ pub(crate) fn define_all(program: &Program, comments: bool, out: &mut String) {
 /// Whoever links another file that defines it gets that; without any, it is there and holds zeros.
 fn declare_external(program: &Program, id: ObjectId, object: &Object, out: &mut String) {
     let (name, size, align) = (names::object(program, id), object.size.max(1), object.align.max(1));
-    let label = comment::string_literal(object.name.as_bytes());
+    let Some(label) = comment::linker_name(&object.name) else {
+        let _ = writeln!(out, "static unsigned char {name}[{size}] __attribute__((aligned({align})));");
+        return;
+    };
     if IN_LIBC.contains(&object.name.as_str()) {
-        let _ = writeln!(out, "extern unsigned char {name}[{size}] __asm__({label});");
+        let _ = writeln!(out, "extern unsigned char {name}[{size}] {label};");
         return;
     }
     let _ = writeln!(
         out,
-        "unsigned char {name}[{size}] __asm__({label}) __attribute__((weak, aligned({align}))); \
+        "unsigned char {name}[{size}] {label} __attribute__((weak, aligned({align}))); \
          /* not defined in the program: zeros, unless it is linked with a definition */"
     );
 }

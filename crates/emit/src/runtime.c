@@ -9,8 +9,12 @@
 #pragma clang diagnostic ignored "-Wunused-function"
 #pragma clang diagnostic ignored "-Wunused-variable"
 #pragma clang diagnostic ignored "-Wunused-but-set-variable"
+#pragma clang diagnostic ignored "-Wunused-but-set-parameter"
 #pragma clang diagnostic ignored "-Wunused-parameter"
 #pragma clang diagnostic ignored "-Wunused-value"
+#pragma clang diagnostic ignored "-Wreturn-type"
+#pragma clang diagnostic ignored "-Wself-assign"
+#pragma clang diagnostic ignored "-Waddress-of-packed-member"
 #pragma clang diagnostic ignored "-Wtautological-compare"
 #pragma clang diagnostic ignored "-Wsign-compare"
 #pragma clang diagnostic ignored "-Wuninitialized"
@@ -24,6 +28,8 @@
 #pragma GCC diagnostic ignored "-Wunused-but-set-parameter"
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wunused-value"
+#pragma GCC diagnostic ignored "-Wreturn-type"
+#pragma GCC diagnostic ignored "-Waddress-of-packed-member"
 #pragma GCC diagnostic ignored "-Wtype-limits"
 #pragma GCC diagnostic ignored "-Wsign-compare"
 #pragma GCC diagnostic ignored "-Wuninitialized"
@@ -191,12 +197,12 @@ LENO_INLINE u128 leno_sext128(u128 value, unsigned width) {
 }
 
 //= LENO_DIVISION
-/* Division as the representation defines it: total, and minimum / -1 wraps. */
+/* Division as the representation defines it: total as in SMT-LIB, and minimum / -1 wraps. */
 #define LENO_DIVISION(bits)                                                                                           \
     LENO_INLINE u##bits leno_udiv##bits(u##bits a, u##bits b) { return b ? a / b : ~(u##bits)0; }                     \
     LENO_INLINE u##bits leno_urem##bits(u##bits a, u##bits b) { return b ? a % b : a; }                               \
     LENO_INLINE u##bits leno_sdiv##bits(u##bits a, u##bits b) {                                                       \
-        if (b == 0) return ~(u##bits)0;                                                                               \
+        if (b == 0) return (s##bits)a < 0 ? 1 : ~(u##bits)0;                                                          \
         return b == ~(u##bits)0 ? 0 - a : (u##bits)((s##bits)a / (s##bits)b);                                         \
     }                                                                                                                 \
     LENO_INLINE u##bits leno_srem##bits(u##bits a, u##bits b) {                                                       \
@@ -246,30 +252,54 @@ LENO_OVERFLOW(64)
 //= leno_sadd_overflow128 leno_ssub_overflow128 leno_smul_overflow128 leno_uadd_overflow128 leno_umul_overflow128 : leno_sext128
 LENO_OVERFLOW(128)
 
-//= LENO_TO_INTEGER
-/* Towards zero; the most negative value of `width` bits for what does not fit, as x86-64 has it. */
-#define LENO_TO_INTEGER(from, bits)                                                                                   \
+//= LENO_TO_SIGNED
+/* Towards zero; for what does not fit `width` bits (and then NaN), the most negative number of that width. */
+#define LENO_TO_SIGNED(from, bits)                                                                                    \
     LENO_INLINE u##bits leno_##from##_to_s##bits(from x, unsigned width) {                                            \
         from limit = (from)((u##bits)1 << (width - 1));                                                               \
         int fits = (x >= -limit || x > -limit - 1) && x < limit;                                                      \
-        return fits ? (u##bits)(s##bits)x : (u##bits)1 << (width - 1);                                                \
-    }                                                                                                                 \
-    LENO_INLINE u##bits leno_##from##_to_u##bits(from x, unsigned width) {                                            \
-        from limit = (from)((u##bits)1 << (width - 1)) * 2;                                                           \
-        return x > -1 && x < limit ? (u##bits)x : (u##bits)1 << (width - 1);                                          \
+        return fits ? (u##bits)(s##bits)x : (u##bits)0 - ((u##bits)1 << (width - 1));                                 \
     }
 
-//= leno_f64_to_s64 leno_f64_to_u64
-LENO_TO_INTEGER(f64, 64)
+//= LENO_TO_UNSIGNED64
+/* As gcc has x86-64 do it: the signed instruction, with 2^63 taken away before and put back after. */
+#define LENO_TO_UNSIGNED64(from)                                                                                      \
+    LENO_INLINE u64 leno_##from##_to_u64(from x) {                                                                    \
+        from half = (from)((u64)1 << 63);                                                                             \
+        return x >= half ? leno_##from##_to_s64(x - half, 64) ^ (u64)1 << 63 : leno_##from##_to_s64(x, 64);           \
+    }
 
-//= leno_f80_to_s64 leno_f80_to_u64 : f80
-LENO_TO_INTEGER(f80, 64)
+//= LENO_TO_UNSIGNED128
+/* Saturating. */
+#define LENO_TO_UNSIGNED128(from)                                                                                     \
+    LENO_INLINE u128 leno_##from##_to_u128(from x) {                                                                  \
+        if (!(x >= 1)) return 0;                                                                                      \
+        return x < (from)((u128)1 << 127) * 2 ? (u128)x : ~(u128)0;                                                   \
+    }
 
-//= leno_f64_to_s128 leno_f64_to_u128 : u128
-LENO_TO_INTEGER(f64, 128)
+//= leno_f64_to_s64
+LENO_TO_SIGNED(f64, 64)
 
-//= leno_f80_to_s128 leno_f80_to_u128 : f80 u128
-LENO_TO_INTEGER(f80, 128)
+//= leno_f80_to_s64 : f80
+LENO_TO_SIGNED(f80, 64)
+
+//= leno_f64_to_s128 : u128
+LENO_TO_SIGNED(f64, 128)
+
+//= leno_f80_to_s128 : f80 u128
+LENO_TO_SIGNED(f80, 128)
+
+//= leno_f64_to_u64 : leno_f64_to_s64
+LENO_TO_UNSIGNED64(f64)
+
+//= leno_f80_to_u64 : leno_f80_to_s64
+LENO_TO_UNSIGNED64(f80)
+
+//= leno_f64_to_u128 : u128
+LENO_TO_UNSIGNED128(f64)
+
+//= leno_f80_to_u128 : f80 u128
+LENO_TO_UNSIGNED128(f80)
 
 //= leno_drop_float
 /* After a call through a pointer whose result nobody wants: if it was a float, it is still on the x87 stack. */
