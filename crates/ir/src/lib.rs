@@ -4,4 +4,5 @@
 //! crate of Leno, and it knows nothing of C.
 
 pub mod index;
+pub mod interp;
 pub mod program;
