@@ -62,9 +62,6 @@ pub struct Run {
     /// Give up after this many steps
     #[arg(long, value_name = "N")]
     pub max_steps: Option<u64>,
-    /// Let a wait on a condition variable end without a signal
-    #[arg(long)]
-    pub spurious_wakeups: bool,
     /// Arguments of the program
     #[arg(last = true, value_name = "ARGS")]
     pub args: Vec<OsString>,
@@ -134,6 +131,9 @@ pub struct Sources {
     /// Let `malloc` and its like return null
     #[arg(long, help_heading = "C")]
     pub malloc_may_fail: bool,
+    /// Let a wait on a condition variable end without a signal
+    #[arg(long, help_heading = "C")]
+    pub spurious_wakeups: bool,
     /// Report signed arithmetic that overflows
     #[arg(long, help_heading = "C")]
     pub check_overflow: bool,

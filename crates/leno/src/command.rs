@@ -3,10 +3,11 @@
 use crate::arguments::{Command, Dump, EmitC, Run, Sources};
 use crate::dot;
 use leno::{Compiled, Ending, Input, Options, RunOptions};
-use leno_c::preprocess::Preprocessor;
+use leno_c::library;
+use leno_c::preprocess::Preprocess;
 use leno_ir::interp::Terminal;
 use std::fs;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 
 /// How a command went.
@@ -54,7 +55,6 @@ fn execute_run(run: &Run) -> Result<Status, Status> {
         max_steps: run.max_steps.unwrap_or(u64::MAX),
         args: run.args.iter().map(|arg| arg.as_encoded_bytes().to_vec()).collect(),
         program_name: run.program.files[0].as_os_str().as_encoded_bytes().to_vec(),
-        spurious_wakeups: run.spurious_wakeups,
     };
     let outcome = {
         let mut terminal = Terminal::new(run.seed);
@@ -94,14 +94,21 @@ fn execute_emit(emit: &EmitC) -> Result<Status, Status> {
 fn load(sources: &Sources) -> Result<Compiled, Status> {
     let inputs: Vec<Input> = sources.files.iter().cloned().map(Input::File).collect();
     let options = Options {
-        model: sources.data_model.into(),
-        preprocessor: Preprocessor { command: sources.cc.clone(), flags: sources.preprocessor_flags.clone() },
-        malloc_may_fail: sources.malloc_may_fail,
+        preprocess: Preprocess {
+            cc: sources.cc.clone(),
+            flags: sources.preprocessor_flags.clone(),
+            data_model: sources.data_model.into(),
+        },
+        library: library::Options {
+            allocation_may_fail: sources.malloc_may_fail,
+            spurious_wakeups: sources.spurious_wakeups,
+        },
         check_signed_overflow: sources.check_overflow,
+        color: io::stderr().is_terminal(),
     };
     match leno::compile(&inputs, &options) {
         Ok(compiled) => {
-            compiled.warnings.iter().for_each(|warning| say(&warning.to_string()));
+            compiled.warnings.iter().for_each(|warning| say(&warning.rendered));
             Ok(compiled)
         }
         Err(failure) => {

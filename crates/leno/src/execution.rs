@@ -11,7 +11,7 @@
 //! thread main.1  finished
 //! ```
 
-use leno_c::report::Place;
+use leno_c::diagnostic::render_excerpt;
 use leno_ir::interp::{Captured, Ending, Environment, Image, Machine, Options, Random, Status, ThreadId, Violation};
 use leno_ir::program::{Program, Span};
 use std::fmt::Write;
@@ -25,7 +25,6 @@ pub struct RunOptions {
     /// Without the program's name.
     pub args: Vec<Vec<u8>>,
     pub program_name: Vec<u8>,
-    pub spurious_wakeups: bool,
 }
 
 impl Default for RunOptions {
@@ -35,7 +34,6 @@ impl Default for RunOptions {
             max_steps: u64::MAX,
             args: Vec::new(),
             program_name: b"program".to_vec(),
-            spurious_wakeups: false,
         }
     }
 }
@@ -82,7 +80,7 @@ pub fn run(program: &Program, options: &RunOptions) -> Run {
 pub fn run_in(program: &Program, options: &RunOptions, environment: &mut dyn Environment) -> Run {
     let mut args = vec![options.program_name.clone()];
     args.extend(options.args.iter().cloned());
-    let machine_options = Options { args, spurious_wakeups: options.spurious_wakeups, ..Options::default() };
+    let machine_options = Options { args, ..Options::default() };
     let image = Image::new(program);
     let mut machine = Machine::new(&image, &machine_options);
     let outcome = machine.run(&mut Random::new(options.seed), environment, options.max_steps);
@@ -130,9 +128,22 @@ fn place_of(machine: &Machine<'_>, violation: &Violation) -> Option<Place> {
     let program = machine.program();
     let calls = machine.backtrace(violation.thread);
     let spans = calls.into_iter().map(|(_, pc)| machine.image().span(pc));
-    let span = std::iter::once(violation.span).chain(spans).find(|span| file_and_line(program, *span).is_some())?;
-    let text = program.texts.get(span.text).map_or("", String::as_str);
-    Some(Place::read(program.files[span.file].clone(), span.line, span.column.max(1)).underline(text))
+    let mut spans = std::iter::once(violation.span).chain(spans);
+    spans.find_map(|span| {
+        let (file, line) = file_and_line(program, span)?;
+        let text = program.texts.get(span.text).cloned().unwrap_or_default();
+        Some(Place { file, line, text })
+    })
+}
+
+/// A place in the user's text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Place {
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// What stands there, as the compiler sees it.
+    pub text: String,
 }
 
 impl Run {
@@ -147,8 +158,8 @@ impl Run {
         match &self.ending {
             Ending::Violation(violation) => {
                 let _ = writeln!(out, "violation: {}", violation.kind.title());
-                if let Some(place) = &self.violation {
-                    let _ = write!(out, "{place}");
+                if let Some(Place { file, line, text }) = &self.violation {
+                    out.push_str(&render_excerpt(file, *line, text, false));
                 }
                 let _ = writeln!(out, "  = in thread {}: {}", violation.thread_name, violation.message);
             }

@@ -19,9 +19,8 @@
 
 mod execution;
 
-pub use execution::{Position, Run, RunOptions, run, run_in};
-pub use leno_c::driver::{Compiled, Failure, Input, Options, compile};
-pub use leno_c::report::Report;
+pub use execution::{Frame, Position, Run, RunOptions, run, run_in};
+pub use leno_c::driver::{Compiled, Failure, Input, Options, Report, compile};
 pub use leno_ir::interp::Ending;
 pub use leno_ir::program::Program;
 
