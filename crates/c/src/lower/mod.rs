@@ -64,8 +64,3 @@ pub struct Warning {
     pub unit: usize,
     pub diagnostic: Diagnostic,
 }
-
-/// STUB
-pub fn lower(_units: &[LinkUnit<'_>], _options: &LowerOptions) -> Result<(leno_ir::program::Program, Vec<Warning>), LowerError> {
-    Err(LowerError { unit: 0, diagnostic: Diagnostic::error(crate::source::Span::default(), "lowering is not there yet") })
-}
