@@ -4,6 +4,7 @@
 //! recursion. Names are interned. Nothing is resolved here except what C's grammar itself needs: whether an identifier
 //! names a type. All ids index the arenas of the same [`Ast`].
 
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use leno_ir::index::IndexVec;
 use leno_ir::index_type;
@@ -30,32 +31,89 @@ pub struct Ast {
     pub specs: IndexVec<SpecId, Specifiers>,
     pub inits: IndexVec<InitId, Initializer>,
     pub items: Vec<Item>,
+    /// What the lexer and the parser had to say about a program that they accept.
+    pub warnings: Vec<Diagnostic>,
 }
 
-/// The interner.
+/// The interner: every name of the program passes through it, so it is an open hash table of ids.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     texts: IndexVec<Name, Box<str>>,
-    ids: std::collections::HashMap<Box<str>, Name>,
+    hashes: IndexVec<Name, u32>,
+    /// A power of two in length and at most half full; 0 is free, anything else an id plus one.
+    table: Vec<u32>,
 }
 
 impl Names {
     pub fn intern(&mut self, text: &str) -> Name {
-        if let Some(id) = self.ids.get(text) {
-            return *id;
+        if self.texts.len() * 2 >= self.table.len() {
+            self.grow();
+        }
+        let hash = hash(text);
+        let slot = self.slot(text, hash);
+        if let Some(id) = self.table[slot].checked_sub(1) {
+            return Name(id);
         }
         let id = self.texts.push(text.into());
-        self.ids.insert(text.into(), id);
+        self.hashes.push(hash);
+        self.table[slot] = id.0 + 1;
         id
     }
 
     pub fn get(&self, text: &str) -> Option<Name> {
-        self.ids.get(text).copied()
+        if self.table.is_empty() {
+            return None;
+        }
+        self.table[self.slot(text, hash(text))].checked_sub(1).map(Name)
     }
 
     pub fn text(&self, name: Name) -> &str {
         &self.texts[name]
     }
+
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// Where a name is in the table, or the free place where it belongs.
+    fn slot(&self, text: &str, hash: u32) -> usize {
+        let mask = self.table.len() - 1;
+        let mut slot = hash as usize & mask;
+        while let Some(id) = self.table[slot].checked_sub(1).map(Name) {
+            if self.hashes[id] == hash && *self.texts[id] == *text {
+                break;
+            }
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
+    fn grow(&mut self) {
+        let length = (self.table.len() * 2).max(1024);
+        self.table = vec![0; length];
+        for (id, hash) in self.hashes.iter_enumerated() {
+            let mut slot = *hash as usize & (length - 1);
+            while self.table[slot] != 0 {
+                slot = (slot + 1) & (length - 1);
+            }
+            self.table[slot] = id.0 + 1;
+        }
+    }
+}
+
+fn hash(text: &str) -> u32 {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for chunk in text.as_bytes().chunks(8) {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        hash ^= hash >> 32;
+    }
+    hash as u32
 }
 
 /// At file scope.
@@ -249,7 +307,11 @@ pub struct RecordSpecifier {
 #[derive(Clone, Debug)]
 pub enum Member {
     /// One declarator of a member declaration. `declarator.name` is None for an anonymous member or unnamed bit-field.
-    Field { spec: SpecId, declarator: Declarator, bits: Option<ExprId> },
+    Field {
+        spec: SpecId,
+        declarator: Declarator,
+        bits: Option<ExprId>,
+    },
     StaticAssert(StaticAssert),
 }
 
@@ -268,7 +330,9 @@ pub struct Enumerator {
     pub span: Span,
 }
 
-/// `__attribute__((name(args)))`; `name` without leading and trailing underscores. Arguments that are not expressions are dropped.
+/// `__attribute__((name(args)))`; `name` without leading and trailing underscores. Arguments that are not expressions
+/// are dropped. A record to which `#pragma pack(2)` applies has an attribute named `pragma pack` with the number as its
+/// argument: no member is aligned to more.
 #[derive(Clone, Debug)]
 pub struct Attribute {
     pub name: String,
@@ -324,22 +388,49 @@ pub enum StmtKind {
     Empty,
     Expr(ExprId),
     Compound(Vec<BlockItem>),
-    If { cond: ExprId, then: StmtId, otherwise: Option<StmtId> },
-    Switch { value: ExprId, body: StmtId },
-    While { cond: ExprId, body: StmtId },
-    DoWhile { body: StmtId, cond: ExprId },
+    If {
+        cond: ExprId,
+        then: StmtId,
+        otherwise: Option<StmtId>,
+    },
+    Switch {
+        value: ExprId,
+        body: StmtId,
+    },
+    While {
+        cond: ExprId,
+        body: StmtId,
+    },
+    DoWhile {
+        body: StmtId,
+        cond: ExprId,
+    },
     /// A declaration as `init` has the loop as its scope.
-    For { init: Option<ForInit>, cond: Option<ExprId>, step: Option<ExprId>, body: StmtId },
+    For {
+        init: Option<ForInit>,
+        cond: Option<ExprId>,
+        step: Option<ExprId>,
+        body: StmtId,
+    },
     Goto(Name),
     /// `goto *e;`
     GotoComputed(ExprId),
     Continue,
     Break,
     Return(Option<ExprId>),
-    Label { name: Name, body: StmtId },
+    Label {
+        name: Name,
+        body: StmtId,
+    },
     /// `end` for the GNU range `case a ... b:`
-    Case { value: ExprId, end: Option<ExprId>, body: StmtId },
-    Default { body: StmtId },
+    Case {
+        value: ExprId,
+        end: Option<ExprId>,
+        body: StmtId,
+    },
+    Default {
+        body: StmtId,
+    },
     Asm(AsmStmt),
 }
 
@@ -378,39 +469,82 @@ pub struct Expr {
 #[derive(Clone, Debug)]
 pub enum ExprKind {
     Ident(Name),
-    Int { value: u128, suffix: IntSuffix, decimal: bool },
-    Float { value: FloatLiteral, suffix: FloatSuffix },
+    Int {
+        value: u128,
+        suffix: IntSuffix,
+        decimal: bool,
+    },
+    Float {
+        value: FloatLiteral,
+        suffix: FloatSuffix,
+    },
     /// The value of the character constant, as the type of its kind holds it (plain: an int; sign-extended char).
-    Char { value: i64, kind: CharKind },
+    Char {
+        value: i64,
+        kind: CharKind,
+    },
     /// Adjacent literals joined, without the terminating zero; one element per character unit of the kind.
-    Str { units: Vec<u32>, kind: CharKind },
+    Str {
+        units: Vec<u32>,
+        kind: CharKind,
+    },
     Unary(UnaryOp, ExprId),
     Binary(BinaryOp, ExprId, ExprId),
     Assign(Option<BinaryOp>, ExprId, ExprId),
     /// `then` is None for the GNU `a ?: b`.
-    Conditional { cond: ExprId, then: Option<ExprId>, otherwise: ExprId },
+    Conditional {
+        cond: ExprId,
+        then: Option<ExprId>,
+        otherwise: ExprId,
+    },
     Comma(ExprId, ExprId),
-    Call { callee: ExprId, args: Vec<ExprId> },
+    Call {
+        callee: ExprId,
+        args: Vec<ExprId>,
+    },
     Index(ExprId, ExprId),
-    Member { base: ExprId, field: Name, arrow: bool },
-    Cast { ty: Box<TypeName>, operand: ExprId },
-    CompoundLiteral { ty: Box<TypeName>, init: InitId },
+    Member {
+        base: ExprId,
+        field: Name,
+        arrow: bool,
+    },
+    Cast {
+        ty: Box<TypeName>,
+        operand: ExprId,
+    },
+    CompoundLiteral {
+        ty: Box<TypeName>,
+        init: InitId,
+    },
     SizeofExpr(ExprId),
     SizeofType(Box<TypeName>),
     AlignofExpr(ExprId),
     AlignofType(Box<TypeName>),
     /// The association with no type is `default`.
-    Generic { control: ExprId, associations: Vec<(Option<TypeName>, ExprId)> },
+    Generic {
+        control: ExprId,
+        associations: Vec<(Option<TypeName>, ExprId)>,
+    },
     /// `({ … })`; always a compound statement.
     StmtExpr(StmtId),
     /// `&&label`
     LabelAddress(Name),
     /// `__builtin_va_arg(ap, T)`
-    VaArg { list: ExprId, ty: Box<TypeName> },
+    VaArg {
+        list: ExprId,
+        ty: Box<TypeName>,
+    },
     /// `__builtin_offsetof(T, a.b[3])`; the first designator is a field.
-    Offsetof { ty: Box<TypeName>, path: Vec<Designator> },
+    Offsetof {
+        ty: Box<TypeName>,
+        path: Vec<Designator>,
+    },
     /// `__builtin_choose_expr(c, a, b)`
-    Choose { cond: ExprId, then: ExprId, otherwise: ExprId },
+    Choose {
+        cond: ExprId,
+        then: ExprId,
+        otherwise: ExprId,
+    },
     /// `__builtin_types_compatible_p(A, B)`
     TypesCompatible(Box<TypeName>, Box<TypeName>),
     /// `(e)`: kept because parentheses matter to a few rules (string initialisers, null pointer constants do not care).

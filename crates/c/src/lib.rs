@@ -5,8 +5,15 @@
 //! and turns them into [`leno_ir::program::Program`].
 
 pub mod ast;
+pub mod check;
 pub mod diagnostic;
+mod lex;
+mod literal;
 pub mod lower;
+pub mod parse;
+pub mod preprocess;
 pub mod source;
+pub mod stack;
+mod token;
 pub mod typed;
 pub mod types;

@@ -147,18 +147,43 @@ pub enum StmtKind {
     /// Statements that belong to the scope around them (several declarators of one declaration).
     Group(Vec<StmtId>),
     /// A variable's declaration is reached. For a variable-length array, memory is made here.
-    Declare { var: VarId, init: Option<LocalInit> },
+    Declare {
+        var: VarId,
+        init: Option<LocalInit>,
+    },
     /// All conditions are scalar rvalues, true when they compare unequal to zero.
-    If { cond: ExprId, then: StmtId, otherwise: Option<StmtId> },
-    While { cond: ExprId, body: StmtId },
-    DoWhile { body: StmtId, cond: ExprId },
+    If {
+        cond: ExprId,
+        then: StmtId,
+        otherwise: Option<StmtId>,
+    },
+    While {
+        cond: ExprId,
+        body: StmtId,
+    },
+    DoWhile {
+        body: StmtId,
+        cond: ExprId,
+    },
     /// (The initialiser stands before it in an enclosing `Block`.)
-    For { cond: Option<ExprId>, step: Option<ExprId>, body: StmtId },
+    For {
+        cond: Option<ExprId>,
+        step: Option<ExprId>,
+        body: StmtId,
+    },
     /// `value` is promoted; `cases` are the labels inside `body`, as [first, last] of the promoted type's bits
     /// (compare as signed or unsigned by that type), in source order, without overlaps.
-    Switch { value: ExprId, body: StmtId, cases: Vec<Case>, default: Option<LabelId> },
+    Switch {
+        value: ExprId,
+        body: StmtId,
+        cases: Vec<Case>,
+        default: Option<LabelId>,
+    },
     /// Where a `goto`, `case` or `default` jumps to.
-    Label { label: LabelId, body: StmtId },
+    Label {
+        label: LabelId,
+        body: StmtId,
+    },
     Goto(LabelId),
     /// An integer rvalue of pointer size: the number of one of the function's `address_labels`, plus one.
     GotoComputed(ExprId),
@@ -166,6 +191,11 @@ pub enum StmtKind {
     Continue,
     /// The value has the function's return type.
     Return(Option<ExprId>),
+    /// Something that Leno does not take (inline assembly): an error with this text if the function is ever used.
+    Refused {
+        message: String,
+        help: String,
+    },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -206,11 +236,20 @@ pub enum ExprKind {
     /// The object that a pointer rvalue points to. Of function type: see `Function`.
     Deref(ExprId),
     /// A field of a record lvalue, by its index in the layout.
-    Field { base: ExprId, field: u32 },
+    Field {
+        base: ExprId,
+        field: u32,
+    },
     /// An automatic compound literal: initialises the variable, which is then the lvalue.
-    CompoundLiteral { var: VarId, init: LocalInit },
+    CompoundLiteral {
+        var: VarId,
+        init: LocalInit,
+    },
     /// A record rvalue put into this (checker-made) variable, which is then the lvalue: `f().x`.
-    Temporary { var: VarId, value: ExprId },
+    Temporary {
+        var: VarId,
+        value: ExprId,
+    },
 
     // ---- rvalues
     /// Integer (no bits above its width), float bits (of its own format), or pointer.
@@ -238,20 +277,47 @@ pub enum ExprKind {
     LogicalAnd(ExprId, ExprId),
     LogicalOr(ExprId, ExprId),
     /// Both arms have the result's type, which may be void or a record.
-    Conditional { cond: ExprId, then: ExprId, otherwise: ExprId },
+    Conditional {
+        cond: ExprId,
+        then: ExprId,
+        otherwise: ExprId,
+    },
     /// GNU `a ?: b`: `cond` is evaluated once; it is converted to the result's type when it is true.
-    ConditionalElse { cond: ExprId, otherwise: ExprId },
+    ConditionalElse {
+        cond: ExprId,
+        otherwise: ExprId,
+    },
     Comma(ExprId, ExprId),
     /// The value is of the place's type (a record, too). The result is the value as stored.
-    Assign { place: ExprId, value: ExprId },
+    Assign {
+        place: ExprId,
+        value: ExprId,
+    },
     /// `place op= operand`, `++`, `--`: computed in `compute` (the operand's type, except for shifts where the operand has
     /// been converted to it), converted back to the place's type. On an `_Atomic` place this is one indivisible step.
-    Update { place: ExprId, op: UpdateOp, operand: ExprId, compute: TypeId, result: UpdateResult },
+    Update {
+        place: ExprId,
+        op: UpdateOp,
+        operand: ExprId,
+        compute: TypeId,
+        result: UpdateResult,
+    },
     /// Arguments are converted to the parameters' types; those beyond `fixed` go into the variable-argument area.
-    Call { callee: Callee, args: Vec<ExprId>, fixed: u32, variadic: bool },
+    Call {
+        callee: Callee,
+        args: Vec<ExprId>,
+        fixed: u32,
+        variadic: bool,
+    },
     /// `({ … })`: the value of the last expression, evaluated in the scope of the block.
-    StmtExpr { body: Vec<StmtId>, value: Option<ExprId> },
-    Builtin { builtin: Builtin, args: Vec<ExprId> },
+    StmtExpr {
+        body: Vec<StmtId>,
+        value: Option<ExprId>,
+    },
+    Builtin {
+        builtin: Builtin,
+        args: Vec<ExprId>,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -311,11 +377,21 @@ pub enum Builtin {
     /// (pointer, T) → void
     AtomicStore(Order),
     /// (pointer, T) → T: the old value, or the new one. For pointers T, Add and Sub count bytes.
-    AtomicRmw { op: RmwOp, order: Order, new: bool },
+    AtomicRmw {
+        op: RmwOp,
+        order: Order,
+        new: bool,
+    },
     /// (pointer, pointer to expected T, T desired) → bool; on failure the old value is stored to expected.
-    AtomicCompareExchange { success: Order, failure: Order, weak: bool },
+    AtomicCompareExchange {
+        success: Order,
+        failure: Order,
+        weak: bool,
+    },
     /// (pointer, T expected, T desired) → bool, or T: the old value.
-    SyncCompareAndSwap { returns_old: bool },
+    SyncCompareAndSwap {
+        returns_old: bool,
+    },
     /// (pointer to a byte) → bool: exchanges with 1.
     TestAndSet(Order),
     /// (pointer to a byte) → void: stores 0.

@@ -261,11 +261,8 @@ impl Types {
             member("reg_save_area", void_ptr),
         ];
         let layout = self.lay_out(&members, false, false, 0);
-        let record = self.records.push(Record {
-            name: "__va_list_tag".to_string(),
-            is_union: false,
-            layout: Some(layout),
-        });
+        let record =
+            self.records.push(Record { name: "__va_list_tag".to_string(), is_union: false, layout: Some(layout) });
         let tag = self.intern(Type::Record(record));
         self.intern(Type::Array(tag.into(), ArrayLen::Known(1)))
     }
@@ -455,8 +452,7 @@ impl Types {
             *end_bits = round_up(*end_bits, u64::from(member.align) * 8);
         }
         let crosses = *end_bits / unit_bits != (*end_bits + u64::from(width) - 1) / unit_bits;
-        let crosses_aligned =
-            *end_bits / declared_align * declared_align + unit_bits < *end_bits + u64::from(width);
+        let crosses_aligned = *end_bits / declared_align * declared_align + unit_bits < *end_bits + u64::from(width);
         if !packed && (if declared_align == unit_bits { crosses } else { crosses_aligned }) {
             *end_bits = round_up(*end_bits, declared_align);
         }

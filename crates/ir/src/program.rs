@@ -227,40 +227,102 @@ pub struct Instr {
 /// What one step of a thread does.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Op {
-    Assign { dst: LocalId, value: Expr },
-    Load { dst: LocalId, from: Access },
-    Store { to: Access, value: Expr },
+    Assign {
+        dst: LocalId,
+        value: Expr,
+    },
+    Load {
+        dst: LocalId,
+        from: Access,
+    },
+    Store {
+        to: Access,
+        value: Expr,
+    },
     /// Atomically `dst := *at; *at := dst op value`. `at.ty` is an integer (or a pointer, for `Exchange`).
-    ReadModifyWrite { dst: Option<LocalId>, at: Access, op: RmwOp, value: Expr },
+    ReadModifyWrite {
+        dst: Option<LocalId>,
+        at: Access,
+        op: RmwOp,
+        value: Expr,
+    },
     /// Atomically `old := *at; ok := (old == expected); if ok { *at := desired }`. `weak` may fail spuriously in
     /// C; here it never does.
-    CompareExchange { ok: LocalId, old: LocalId, at: Access, expected: Expr, desired: Expr, failure: Order, weak: bool },
-    Fence { order: Order },
+    CompareExchange {
+        ok: LocalId,
+        old: LocalId,
+        at: Access,
+        expected: Expr,
+        desired: Expr,
+        failure: Order,
+        weak: bool,
+    },
+    Fence {
+        order: Order,
+    },
     /// A new object of `size` bytes, uninitialised unless `zeroed`. `Stack` objects die with the activation.
-    Allocate { dst: LocalId, size: Expr, align: u32, storage: Storage, zeroed: bool },
+    Allocate {
+        dst: LocalId,
+        size: Expr,
+        align: u32,
+        storage: Storage,
+        zeroed: bool,
+    },
     /// Ends the life of a heap object; null is allowed and does nothing.
-    Free { ptr: Expr },
+    Free {
+        ptr: Expr,
+    },
     /// The size in bytes of the object that `ptr` points into (0 for null).
-    ObjectSize { dst: LocalId, ptr: Expr },
+    ObjectSize {
+        dst: LocalId,
+        ptr: Expr,
+    },
     /// If false (0), the thread stops here for ever; the others go on.
-    Assume { cond: Expr },
+    Assume {
+        cond: Expr,
+    },
     /// If false, the property is violated and the execution ends.
-    Assert { cond: Expr, property: Property, message: TextId },
+    Assert {
+        cond: Expr,
+        property: Property,
+        message: TextId,
+    },
     /// Any value of the local's type.
-    Nondet { dst: LocalId },
+    Nondet {
+        dst: LocalId,
+    },
     /// Arguments go by position. Through a pointer of another type than the callee's: extra ones are dropped,
     /// missing ones are uninitialised, and bits are truncated or zero-extended.
-    Call { dst: Option<LocalId>, callee: Callee, args: Vec<Expr> },
+    Call {
+        dst: Option<LocalId>,
+        callee: Callee,
+        args: Vec<Expr>,
+    },
     /// Starts a thread that calls `func(args)`, and stores its handle (never 0) in the same step.
-    Spawn { handle: Option<Access>, func: Expr, args: Vec<Expr> },
+    Spawn {
+        handle: Option<Access>,
+        func: Expr,
+        args: Vec<Expr>,
+    },
     /// Enabled when the thread has finished. `dst` (a word) gets what it returned.
-    Join { dst: Option<LocalId>, thread: Expr },
-    Detach { thread: Expr },
+    Join {
+        dst: Option<LocalId>,
+        thread: Expr,
+    },
+    Detach {
+        thread: Expr,
+    },
     /// `dst` (a word) gets this thread's handle.
-    ThreadSelf { dst: LocalId },
+    ThreadSelf {
+        dst: LocalId,
+    },
     /// One step on the synchronisation object at address `at`; `dst` (an `i32` unless said otherwise) gets the
     /// result that the C function would return: 0 or an error number.
-    Sync { dst: Option<LocalId>, op: SyncOp, at: Expr },
+    Sync {
+        dst: Option<LocalId>,
+        op: SyncOp,
+        at: Expr,
+    },
     /// From here to the matching end no other thread runs. Nests.
     AtomicBegin,
     AtomicEnd,
@@ -327,7 +389,10 @@ pub enum Callee {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SyncOp {
     /// `kind` (i32): 0 normal, 1 recursive, 2 error-checking. Ignored for spin locks.
-    LockInit { lock: LockKind, kind: Expr },
+    LockInit {
+        lock: LockKind,
+        kind: Expr,
+    },
     LockDestroy(LockKind),
     /// Enabled when the lock is free, or recursive and ours, or error-checking and ours (then `EDEADLK`).
     Lock(LockKind),
@@ -348,13 +413,20 @@ pub enum SyncOp {
     /// A wait is three steps: `CondSleep` gives `mutex` up and goes to sleep, atomically; `CondWake` is
     /// enabled once a signal has been given to this sleeper (with a `deadline`, always: it may time out and
     /// then gives `ETIMEDOUT`); `CondRelock`, with `at` the mutex, takes the mutex again.
-    CondSleep { mutex: Expr },
-    CondWake { mutex: Expr, deadline: Option<Expr> },
+    CondSleep {
+        mutex: Expr,
+    },
+    CondWake {
+        mutex: Expr,
+        deadline: Option<Expr>,
+    },
     CondRelock,
     CondSignal,
     CondBroadcast,
 
-    SemInit { value: Expr },
+    SemInit {
+        value: Expr,
+    },
     SemDestroy,
     /// Enabled when the value is positive.
     SemWait,
@@ -364,12 +436,16 @@ pub enum SyncOp {
     /// `dst` is the value.
     SemGetValue,
 
-    BarrierInit { count: Expr },
+    BarrierInit {
+        count: Expr,
+    },
     BarrierDestroy,
     /// A wait is two steps: `dst` (i64) is a ticket for `BarrierLeave`, which is enabled once the barrier has
     /// been full, and gives -1 (`PTHREAD_BARRIER_SERIAL_THREAD`) to the last one that arrived and 0 to the others.
     BarrierArrive,
-    BarrierLeave { ticket: Expr },
+    BarrierLeave {
+        ticket: Expr,
+    },
 
     /// Enabled unless another thread is between begin and end. `dst` is 1 for the thread that has to run the
     /// routine and then say `OnceEnd`, and 0 when it has been run.
@@ -393,9 +469,17 @@ pub struct Terminator {
 pub enum TerminatorKind {
     Goto(BlockId),
     /// On an `i1`.
-    Branch { cond: Expr, then: BlockId, otherwise: BlockId },
+    Branch {
+        cond: Expr,
+        then: BlockId,
+        otherwise: BlockId,
+    },
     /// Case values are sorted, distinct, and fit the type of `value`.
-    Switch { value: Expr, cases: Vec<(u128, BlockId)>, default: BlockId },
+    Switch {
+        value: Expr,
+        cases: Vec<(u128, BlockId)>,
+        default: BlockId,
+    },
     Return(Option<Expr>),
     /// Ends the calling thread. The value is a word.
     ThreadExit(Expr),
@@ -411,7 +495,10 @@ pub enum TerminatorKind {
 #[derive(Clone, PartialEq, Eq, Debug, Hash)]
 pub enum Expr {
     /// An integer, a pointer (null is 0), or the bits of a float. No bit above the type's width is set.
-    Const { ty: Type, bits: u128 },
+    Const {
+        ty: Type,
+        bits: u128,
+    },
     Local(LocalId),
     /// The address of a static object (for a thread-local one: of this thread's instance).
     Object(ObjectId),
