@@ -4,6 +4,7 @@
 //! recursion. Names are interned. Nothing is resolved here except what C's grammar itself needs: whether an identifier
 //! names a type. All ids index the arenas of the same [`Ast`].
 
+use crate::diagnostic::Diagnostic;
 use crate::source::Span;
 use leno_ir::index::IndexVec;
 use leno_ir::index_type;
@@ -30,32 +31,89 @@ pub struct Ast {
     pub specs: IndexVec<SpecId, Specifiers>,
     pub inits: IndexVec<InitId, Initializer>,
     pub items: Vec<Item>,
+    /// What the lexer and the parser had to say about a program that they accept.
+    pub warnings: Vec<Diagnostic>,
 }
 
-/// The interner.
+/// The interner: every name of the program passes through it, so it is an open hash table of ids.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     texts: IndexVec<Name, Box<str>>,
-    ids: std::collections::HashMap<Box<str>, Name>,
+    hashes: IndexVec<Name, u32>,
+    /// A power of two in length and at most half full; 0 is free, anything else an id plus one.
+    table: Vec<u32>,
 }
 
 impl Names {
     pub fn intern(&mut self, text: &str) -> Name {
-        if let Some(id) = self.ids.get(text) {
-            return *id;
+        if self.texts.len() * 2 >= self.table.len() {
+            self.grow();
+        }
+        let hash = hash(text);
+        let slot = self.slot(text, hash);
+        if let Some(id) = self.table[slot].checked_sub(1) {
+            return Name(id);
         }
         let id = self.texts.push(text.into());
-        self.ids.insert(text.into(), id);
+        self.hashes.push(hash);
+        self.table[slot] = id.0 + 1;
         id
     }
 
     pub fn get(&self, text: &str) -> Option<Name> {
-        self.ids.get(text).copied()
+        if self.table.is_empty() {
+            return None;
+        }
+        self.table[self.slot(text, hash(text))].checked_sub(1).map(Name)
     }
 
     pub fn text(&self, name: Name) -> &str {
         &self.texts[name]
     }
+
+    pub fn len(&self) -> usize {
+        self.texts.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.texts.is_empty()
+    }
+
+    /// Where a name is in the table, or the free place where it belongs.
+    fn slot(&self, text: &str, hash: u32) -> usize {
+        let mask = self.table.len() - 1;
+        let mut slot = hash as usize & mask;
+        while let Some(id) = self.table[slot].checked_sub(1).map(Name) {
+            if self.hashes[id] == hash && *self.texts[id] == *text {
+                break;
+            }
+            slot = (slot + 1) & mask;
+        }
+        slot
+    }
+
+    fn grow(&mut self) {
+        let length = (self.table.len() * 2).max(1024);
+        self.table = vec![0; length];
+        for (id, hash) in self.hashes.iter_enumerated() {
+            let mut slot = *hash as usize & (length - 1);
+            while self.table[slot] != 0 {
+                slot = (slot + 1) & (length - 1);
+            }
+            self.table[slot] = id.0 + 1;
+        }
+    }
+}
+
+fn hash(text: &str) -> u32 {
+    let mut hash: u64 = 0xcbf2_9ce4_8422_2325;
+    for chunk in text.as_bytes().chunks(8) {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        hash ^= hash >> 32;
+    }
+    hash as u32
 }
 
 /// At file scope.
@@ -272,7 +330,9 @@ pub struct Enumerator {
     pub span: Span,
 }
 
-/// `__attribute__((name(args)))`; `name` without leading and trailing underscores. Arguments that are not expressions are dropped.
+/// `__attribute__((name(args)))`; `name` without leading and trailing underscores. Arguments that are not expressions
+/// are dropped. A record to which `#pragma pack(2)` applies has an attribute named `pragma pack` with the number as its
+/// argument: no member is aligned to more.
 #[derive(Clone, Debug)]
 pub struct Attribute {
     pub name: String,

@@ -1,5 +1,9 @@
 //! What Leno says about the user's text: a message, a place, and what to do.
 
+mod render;
+
+pub use render::render;
+
 use crate::source::Span;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]

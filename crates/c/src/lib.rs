@@ -7,8 +7,14 @@
 pub mod ast;
 pub mod check;
 pub mod diagnostic;
+mod lex;
 pub mod library;
+mod literal;
 pub mod lower;
+pub mod parse;
+pub mod preprocess;
 pub mod source;
+pub mod stack;
+mod token;
 pub mod typed;
 pub mod types;

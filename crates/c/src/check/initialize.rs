@@ -83,7 +83,8 @@ impl<'a> Checker<'a> {
             covered = item.offset + self.types().size_of(item.ty.ty).unwrap_or(0);
             items.push(item);
         }
-        let zero = !self.types().is_scalar(ty.ty) && !(in_order && covered == size);
+        let is_covered = in_order && covered == size;
+        let zero = !is_covered && !self.types().is_scalar(ty.ty);
         Ok((ty, LocalInit { zero, items }))
     }
 

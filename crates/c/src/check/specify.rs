@@ -238,12 +238,12 @@ impl<'a> Checker<'a> {
         }
         let is_tagged_only = declarator.name.is_none()
             && bits.is_none()
-            && matches!(&specifiers.ty, TypeSpecifier::Record(r) if r.tag.is_some() && !self.extends_plan9(r));
+            && matches!(&specifiers.ty, TypeSpecifier::Record(r) if r.tag.is_some());
         if is_tagged_only {
             return Ok(None); // `struct S { … };` inside a record declares the tag only
         }
         let flexible = matches!(self.types().get(ty.ty), Type::Array(_, ArrayLen::Incomplete));
-        if self.types().size_of(ty.ty).is_none() && !(flexible && is_last) && !flexible {
+        if self.types().size_of(ty.ty).is_none() && !(flexible && is_last) {
             let shown = self.types().show(ty);
             return fail(declarator.span, format!("a member cannot have the incomplete type `{shown}`"));
         }
@@ -256,11 +256,6 @@ impl<'a> Checker<'a> {
 
     fn defines_record(&self, spec: SpecId) -> bool {
         matches!(&self.ast.specs[spec].ty, TypeSpecifier::Record(r) if r.members.is_some())
-    }
-
-    /// `-fplan9-extensions` and `-fms-extensions` are off by default in gcc.
-    fn extends_plan9(&self, _record: &ast::RecordSpecifier) -> bool {
-        false
     }
 
     fn bit_width(&mut self, width: ast::ExprId, ty: QualType) -> Result<u16> {
