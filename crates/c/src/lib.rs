@@ -8,6 +8,7 @@ pub mod ast;
 pub mod check;
 pub mod diagnostic;
 mod lex;
+pub mod library;
 mod literal;
 pub mod lower;
 pub mod parse;

@@ -6,7 +6,11 @@
 
 use super::builder::FunctionBuilder;
 use super::scalar::Scalar;
-use leno_ir::program::{Expr, External};
+use crate::library;
+use crate::typed::{Definition, StaticValue};
+use leno_ir::program::Expr;
+
+pub use crate::library::{external, is_atomic_function, is_instruction, lower_call, overrides_definition};
 
 /// A call as the library sees it. The values have been evaluated, left to right.
 pub struct LibraryCall<'c> {
@@ -30,27 +34,40 @@ pub struct Lowered {
     pub value: Option<(Expr, Scalar)>,
 }
 
-/// Appends the instructions of a library call; None if the library has none for this name.
-pub fn lower_call(_builder: &mut FunctionBuilder<'_, '_>, _call: &LibraryCall<'_>) -> Option<Lowered> {
-    None
-}
+/// What the library's recipes want to know of the program around the call.
+impl FunctionBuilder<'_, '_> {
+    pub fn library_options(&self) -> library::Options {
+        self.link.options.library
+    }
 
-/// Whether [`lower_call`] takes calls of this name.
-pub fn is_instruction(_name: &str) -> bool {
-    false
-}
+    /// The text of a string literal, given its address.
+    pub fn literal(&self, address: &Expr) -> Option<String> {
+        let Expr::Object(id) = address else { return None };
+        let linked = &self.link.objects[*id];
+        let Definition::Static { init, .. } = &self.link.units[linked.unit].unit.globals[linked.global].definition else {
+            return None;
+        };
+        let [(0, StaticValue::Bytes(bytes))] = init.as_slice() else { return None };
+        let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+        Some(String::from_utf8_lossy(&bytes[..end]).into_owned())
+    }
 
-/// Whether the name means what it means whatever body the program gives it (`reach_error`, `__VERIFIER_assume`, …).
-pub fn overrides_definition(_name: &str) -> bool {
-    false
-}
+    /// The source text of the call that is being lowered.
+    pub fn call_text(&mut self) -> String {
+        let span = self.span();
+        self.link.texts.texts[span.text].clone()
+    }
 
-/// Whether the bodies of functions of this name run without interruption (`__VERIFIER_atomic_*`).
-pub fn is_atomic_function(name: &str) -> bool {
-    name.starts_with("__VERIFIER_atomic_")
-}
-
-/// What is known of a function that has no body: the interpreter runs it, emitted C calls the real one.
-pub fn external(_name: &str) -> Option<External> {
-    None
+    /// Calls the program's functions with the `destructor` attribute, last defined first, as the end of the process does.
+    pub fn run_destructors(&mut self) {
+        let units = self.link.units;
+        for (index, unit) in units.iter().enumerate().rev() {
+            let destructors = unit.unit.functions.iter_enumerated().filter(|(_, f)| f.is_destructor);
+            let destructors: Vec<_> = destructors.filter(|(_, f)| f.definition.is_some()).map(|(id, _)| id).collect();
+            for id in destructors.into_iter().rev() {
+                let function = self.link.function(index, id);
+                self.call(function, Vec::new());
+            }
+        }
+    }
 }

@@ -63,6 +63,7 @@ pub struct LinkUnit<'u> {
 pub struct LowerOptions {
     /// Assert that signed arithmetic does not overflow.
     pub check_signed_overflow: bool,
+    pub library: crate::library::Options,
 }
 
 /// What stopped lowering, and in which of the units.
