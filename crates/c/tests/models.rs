@@ -1,7 +1,11 @@
 //! The library's models, compiled by the system's C compiler: they define what the table says, and they do what the real
 //! functions do, on many random inputs.
 
-use leno_c::library::{MODELS, model_of};
+use leno_c::check::check;
+use leno_c::library::{MODELS, is_instruction, model_of};
+use leno_c::parse::parse;
+use leno_c::source::Source;
+use leno_ir::program::DataModel;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -54,6 +58,22 @@ fn the_table_says_what_the_models_define() {
         assert!(!names.is_empty(), "{} defines nothing", model.name);
         for name in names {
             assert_eq!(model_of(&name).map(|m| m.name), Some(model.name), "{name}");
+        }
+    }
+}
+
+#[test]
+fn models_are_good_c_in_both_data_models_and_lack_nothing() {
+    for model in MODELS {
+        let mut source = Source::new(model.name, model.text.as_bytes().to_vec());
+        let ast = parse(&mut source).unwrap_or_else(|e| panic!("{}: {e:?}", model.name));
+        for data_model in [DataModel::Lp64, DataModel::Ilp32] {
+            let checked = check(&ast, data_model).unwrap_or_else(|e| panic!("{}: {e:?}", model.name));
+            assert!(checked.warnings.is_empty(), "{}: {:?}", model.name, checked.warnings);
+            for function in checked.unit.functions.iter().filter(|f| f.definition.is_none()) {
+                let name = function.name.as_str();
+                assert!(is_instruction(name) || model_of(name).is_some(), "{} needs {name}", model.name);
+            }
         }
     }
 }

@@ -15,7 +15,7 @@ impl<'a> Checker<'a> {
                 return Ok(call);
             }
             if self.scopes.get(name).is_none() {
-                self.declare_implicitly(name, self.ast.exprs[callee].span)?;
+                self.declare_implicitly(name, args.len(), self.ast.exprs[callee].span)?;
             }
         }
         let raw = self.expr(callee)?;
@@ -67,10 +67,11 @@ impl<'a> Checker<'a> {
         Ok(values)
     }
 
-    /// A function that is called without ever having been declared: `int name()`.
-    fn declare_implicitly(&mut self, name: Name, span: Span) -> Result<()> {
+    /// A function that is called without ever having been declared: what gcc knows it to be if the call fits that, else
+    /// `int name()`.
+    fn declare_implicitly(&mut self, name: Name, arguments: usize, span: Span) -> Result<()> {
         let text = self.text(name);
-        if self.library_function(name).is_some() {
+        if self.library_takes(text, arguments) && self.library_function(name).is_some() {
             return Ok(());
         }
         self.warn(span, format!("`{text}` is not declared: `int {text}()` is assumed"));

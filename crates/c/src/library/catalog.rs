@@ -52,6 +52,7 @@ models! {
     "string_search"
     "string_tokens"
     "sync_attributes"
+    "sync_extremes"
     "thread"
     "verifiers"
     "wide_ctype"
@@ -129,6 +130,10 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("__strncat_chk", "string_copy"),
     ("__strncpy_chk", "string_copy"),
     ("__strtok_r", "string_tokens"),
+    ("__sync_fetch_and_max", "sync_extremes"),
+    ("__sync_fetch_and_min", "sync_extremes"),
+    ("__sync_fetch_and_umax", "sync_extremes"),
+    ("__sync_fetch_and_umin", "sync_extremes"),
     ("__sysv_signal", "signals"),
     ("_pthread_cleanup_pop", "cleanup"),
     ("_pthread_cleanup_push", "cleanup"),

@@ -211,11 +211,6 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
         self.terminate(kind);
     }
 
-    /// Whether `block` is still the current one and has no instruction: what was lowered into it is pure.
-    pub(super) fn stayed_empty(&self, block: BlockId) -> bool {
-        self.current == Some(block) && self.blocks[block.index()].instrs.is_empty()
-    }
-
     // ---- instructions
 
     pub fn push(&mut self, op: Op) {

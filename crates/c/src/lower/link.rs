@@ -391,6 +391,22 @@ impl<'u> Link<'u> {
 
     // ---- roots
 
+    /// The functions with a definition that are marked in some way: models' first, then in source order.
+    pub(super) fn marked(&mut self, is_marked: impl Fn(&typed::Function) -> bool) -> Vec<FuncId> {
+        let units = self.units;
+        let mut found = Vec::new();
+        for wants_model in [true, false] {
+            for (index, unit) in units.iter().enumerate().filter(|(_, unit)| unit.is_model == wants_model) {
+                for (id, function) in unit.unit.functions.iter_enumerated() {
+                    if function.definition.is_some() && is_marked(function) {
+                        found.push(self.function(index, id));
+                    }
+                }
+            }
+        }
+        found
+    }
+
     /// The program's `main`, if it has one.
     pub(super) fn main(&self) -> Option<(usize, typed::FuncId)> {
         let symbol = self.function_symbols.get("main")?;

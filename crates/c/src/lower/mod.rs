@@ -5,26 +5,41 @@
 //!
 //! | file | what it is about |
 //! |---|---|
-//! | `link` | symbols, which definition a name means, what is reachable, the order of the result |
-//! | `builder`, `fold`, `scalar`, `simplify` | writing one function: blocks, registers, folding, conversions, tidying |
+//! | `link`, `assemble` | which definition a name means; what is reachable, and the order of the result |
+//! | `builder`, `fold`, `scalar`, `simplify`, `text` | writing one function: blocks, folding, conversions, tidying, spans |
 //! | `body` | a C function: parameters, variables, what becomes a register |
 //! | `expression`, `operator`, `condition` | values, and the order of their effects |
 //! | `place`, `record`, `initialize` | lvalues and bit-fields; values that are no scalars |
-//! | `call`, `varargs`, `hook` | calls of C functions, of variadic ones, of the library |
+//! | `call`, `signature`, `varargs`, `hook` | calls of C functions, of variadic ones, of the library |
 //! | `builtin` | atomics and other operations that are no functions |
 //! | `statement`, `scope` | control flow; what happens on the way out of a scope |
 //! | `entry` | the function that runs first |
 
+mod assemble;
+mod body;
 mod builder;
+mod builtin;
+mod call;
+mod condition;
+mod entry;
+mod expression;
 mod fold;
 mod hook;
+mod initialize;
 mod link;
+mod operator;
+mod place;
+mod record;
 mod scalar;
+mod scope;
 mod signature;
 mod simplify;
+mod statement;
 mod text;
+mod varargs;
 mod visit;
 
+pub use assemble::lower;
 pub use builder::{FunctionBuilder, plain_access};
 pub use hook::{Argument, LibraryCall, Lowered};
 pub use link::Link;
