@@ -24,7 +24,7 @@ mod specifiers;
 mod statements;
 
 use crate::ast::{Ast, Expr, ExprId, ExprKind, Name, Stmt, StmtId, StmtKind};
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{Diagnostic, Result, quoted};
 use crate::lex::{Lexed, lex};
 use crate::source::{Source, Span};
 use crate::token::{Tok, Token, intern_keywords};
@@ -176,14 +176,11 @@ impl<'a> Parser<'a> {
 
     /// The current token as a message quotes it.
     fn found(&self) -> String {
-        const LONGEST: usize = 40;
         let token = self.token();
         if token.kind == Tok::Eof {
             return "the end of the file".to_string();
         }
-        let text = self.text(token);
-        let clipped = String::from_utf8_lossy(&text[..text.len().min(LONGEST)]).escape_debug().to_string();
-        let what = if text.len() > LONGEST { format!("`{clipped}…`") } else { format!("`{clipped}`") };
+        let what = quoted(self.text(token));
         if token.kind != Tok::Ident && self.is_keyword(token) { format!("the keyword {what}") } else { what }
     }
 
