@@ -23,7 +23,11 @@
 //! # Ok::<(), leno_ir::text::TextError>(())
 //! ```
 
+pub mod cfg;
+pub mod graph;
 pub mod index;
+pub mod interp;
 pub mod program;
 pub mod text;
 pub mod validate;
+pub mod visit;
