@@ -134,7 +134,7 @@ impl Lowering<'_, '_> {
             Place::Register(id) => Expr::Local(*id),
             Place::Memory { ptr, how } => self.b.load_from(how.access(ptr.clone(), scalar.ir())),
             Place::Bits { ptr, bits, how } => {
-                let unit = self.b.load_from(how.access(ptr.clone(), unit_type(*bits)));
+                let unit = self.load_unit(ptr, *bits, *how);
                 self.extract(unit, *bits, scalar)
             }
         }
@@ -150,8 +150,38 @@ impl Lowering<'_, '_> {
             Place::Bits { ptr, bits, how } => {
                 let value = self.b.bounded(value);
                 let unit = self.replaced_unit(ptr, *bits, *how, value);
-                self.b.push(Op::Store { to: how.access(ptr.clone(), unit_type(*bits)), value: unit });
+                self.store_unit(ptr, *bits, *how, unit);
             }
+        }
+    }
+
+    fn load_unit(&mut self, ptr: &Expr, bits: BitField, how: How) -> Expr {
+        let mut whole: Option<Expr> = None;
+        for (offset, bytes) in unit_pieces(bits) {
+            let at = self.b.offset(ptr.clone(), u64::from(offset));
+            let piece = self.b.load_from(how.access(at, Type::Int(bytes * 8)));
+            let piece = self.b.resize(piece, unit_type(bits), false);
+            whole = Some(match whole {
+                None => piece,
+                Some(low) => {
+                    let amount = Expr::int(u128::from(offset * 8), bits.unit_bytes * 8);
+                    let high = self.b.binary(BinaryOp::Shl, piece, amount);
+                    self.b.binary(BinaryOp::Or, low, high)
+                }
+            });
+        }
+        whole.unwrap_or(Expr::int(0, bits.unit_bytes * 8))
+    }
+
+    fn store_unit(&mut self, ptr: &Expr, bits: BitField, how: How, value: Expr) {
+        let pieces = unit_pieces(bits);
+        let value = if pieces.len() > 1 { self.b.reusable(value) } else { value };
+        for (offset, bytes) in pieces {
+            let at = self.b.offset(ptr.clone(), u64::from(offset));
+            let amount = Expr::int(u128::from(offset * 8), bits.unit_bytes * 8);
+            let piece = if offset == 0 { value.clone() } else { self.b.binary(BinaryOp::LShr, value.clone(), amount) };
+            let piece = self.b.resize(piece, Type::Int(bytes * 8), false);
+            self.b.push(Op::Store { to: how.access(at, Type::Int(bytes * 8)), value: piece });
         }
     }
 
@@ -183,7 +213,7 @@ impl Lowering<'_, '_> {
         let mask = Expr::int(ones(bits.width), unit_bits);
         let value = self.b.binary(BinaryOp::And, value, mask);
         let value = self.b.binary(BinaryOp::Shl, value, Expr::int(u128::from(bits.shift), unit_bits));
-        let old = self.b.load_from(how.access(ptr.clone(), unit_type(bits)));
+        let old = self.load_unit(ptr, bits, how);
         let others = Expr::int(!(ones(bits.width) << bits.shift), unit_bits);
         let old = self.b.binary(BinaryOp::And, old, others);
         self.b.binary(BinaryOp::Or, old, value)
@@ -208,6 +238,18 @@ impl Lowering<'_, '_> {
             self.b.binary(BinaryOp::And, value, Expr::int(ones(bits.width), width))
         }
     }
+}
+
+/// A storage unit as accesses that are powers of two: (offset, bytes), from low to high. Only packing makes more than one.
+fn unit_pieces(bits: BitField) -> Vec<(u16, u16)> {
+    let mut pieces = Vec::new();
+    let mut offset = 0;
+    while offset < bits.unit_bytes {
+        let bytes = 1 << (bits.unit_bytes - offset).ilog2();
+        pieces.push((offset, bytes));
+        offset += bytes;
+    }
+    pieces
 }
 
 fn unit_type(bits: BitField) -> Type {

@@ -53,7 +53,7 @@ impl Lowering<'_, '_> {
             StmtKind::Continue => self.continue_loop()?,
             StmtKind::Return(value) => self.return_statement(id, *value)?,
             StmtKind::Refused { message, help } => {
-                return Err(Box::new(Diagnostic::error(statement.span, message).help(help)));
+                return Err(Box::new(Diagnostic::error(statement.span, message.as_str()).help(help.as_str())));
             }
         }
         Ok(())
