@@ -7,6 +7,7 @@
 pub mod ast;
 pub mod check;
 pub mod diagnostic;
+pub mod driver;
 mod lex;
 pub mod library;
 mod literal;

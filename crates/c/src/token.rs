@@ -157,6 +157,16 @@ impl Tok {
         let kind = self as u8;
         Tok::Typedef as u8 <= kind && kind <= Tok::Typeof as u8
     }
+
+    /// Whether only an operand can follow, so that `(` after it is no call and no condition.
+    pub fn precedes_operand(self) -> bool {
+        let kind = self as u8;
+        let is_operator = Tok::Star as u8 <= kind && kind <= Tok::OrAssign as u8;
+        let others =
+            [Tok::LParen, Tok::LBracket, Tok::LBrace, Tok::RBrace, Tok::Semi, Tok::Comma, Tok::Colon, Tok::Question];
+        let prefixes = [Tok::Assign, Tok::Tilde, Tok::Not, Tok::Return, Tok::Case, Tok::Sizeof];
+        is_operator || others.contains(&self) || prefixes.contains(&self)
+    }
 }
 
 const KEYWORDS: &[(&str, Tok)] = &[

@@ -7,6 +7,9 @@ use leno_c::source::Source;
 use leno_c::stack::with_big_stack;
 use std::time::{Duration, Instant};
 
+/// What takes longer is not linear. (A second is plenty, but the machine may be busy.)
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Everything that C has, in one small program.
 const SEED: &str = r#"# 1 "seed.c"
 typedef unsigned long size_t; typedef struct node { struct node *next; int value : 3, : 2; union { int a; float b; }; } Node;
@@ -180,7 +183,7 @@ fn a_hundred_thousand_levels_of_anything() {
             if let Err(error) = outcome(nested(100_000, *shape)) {
                 assert_eq!(error.message, "this is nested too deeply", "{shape:?}");
             }
-            assert!(began.elapsed() < Duration::from_secs(5), "{shape:?}");
+            assert!(began.elapsed() < PATIENCE, "{shape:?}");
             let unfinished = [shape[0], shape[1], "", "", ""];
             assert!(outcome(nested(100_000, unfinished)).is_err() || shape[1] == ";", "{shape:?}");
         }
@@ -243,7 +246,7 @@ fn ten_megabytes_of_one_thing() {
         ] {
             let began = Instant::now();
             let _ = outcome([head, &unit.repeat(SIZE / unit.len()), tail].concat().into_bytes());
-            assert!(began.elapsed() < Duration::from_secs(5), "{unit:?}");
+            assert!(began.elapsed() < PATIENCE, "{unit:?}");
         }
         let mut random = Random(3);
         let noise: Vec<u8> = (0..SIZE / 10).map(|_| random.below(256) as u8).collect();

@@ -210,6 +210,7 @@ fn statements() {
         ),
         ("int g(a) int a; { return a; }", "(nested (g: fn(a) int (a: int) {(return a)}))"),
         ("__extension__ int a; { } ;;", "(a: int) {} () ()"),
+        ("__extension__ _Static_assert(1); __extension__ __extension__ T x;", "(static_assert 1 None) (x: T)"),
     ]);
 }
 
@@ -325,7 +326,37 @@ fn mistakes_are_named_at_their_place() {
         ("int x = 08;", "1:9: `8` is no digit of the octal constant `08`"),
         ("int “x”;", "1:5: the character `“` (U+201C) is no part of any C token"),
         ("int x = \"a\" + L\"b\" u\"c\";", "1:20: this string literal is of another kind than the one before it"),
+        (
+            "void f(void) { x = (foo_t) y; }",
+            "1:21: unknown type name `foo_t` (declare it with `typedef`, or include the header that does)",
+        ),
+        (
+            "int x = sizeof(foo_t *);",
+            "1:16: unknown type name `foo_t` (declare it with `typedef`, or include the header that does)",
+        ),
+        ("void f(void) { g(x) y; }", "1:20: expected `;` after the expression, found `y`"),
         // An earlier mistake comes before what the lexer stumbles over later.
         ("int x y; @", "1:6: expected `=`, `,` or `;` after the declarator, found `y`"),
     ]);
+}
+
+#[test]
+fn spans_are_the_text_of_their_nodes() {
+    use leno_c::ast::{ExprKind, StmtKind};
+    let text = "int f(int a) { int b = a + g(a, (b * 2)) ? a[b] . c : -a ; if ( a ) return b ; a = b , ++ a ; }";
+    let mut source = leno_c::source::Source::new("t.c", text.as_bytes().to_vec());
+    let ast = leno_c::parse::parse(&mut source).expect("it parses");
+    let exprs = |wanted: fn(&ExprKind) -> bool| -> Vec<String> {
+        let chosen = ast.exprs.iter().filter(|expr| wanted(&expr.kind));
+        chosen.map(|expr| source.snippet(expr.span)).collect()
+    };
+    assert_eq!(exprs(|kind| matches!(kind, ExprKind::Binary(..))), ["b * 2", "a + g(a, (b * 2))"]);
+    assert_eq!(exprs(|kind| matches!(kind, ExprKind::Conditional { .. })), ["a + g(a, (b * 2)) ? a[b] . c : -a"]);
+    assert_eq!(exprs(|kind| matches!(kind, ExprKind::Paren(_))), ["(b * 2)"]);
+    assert_eq!(exprs(|kind| matches!(kind, ExprKind::Call { .. })), ["g(a, (b * 2))"]);
+    assert_eq!(exprs(|kind| matches!(kind, ExprKind::Member { .. } | ExprKind::Index(..))), ["a[b]", "a[b] . c"]);
+    assert_eq!(exprs(|kind| matches!(kind, ExprKind::Unary(..))), ["-a", "++ a"]);
+    assert_eq!(exprs(|kind| matches!(kind, ExprKind::Comma(..) | ExprKind::Assign(..))), ["a = b", "a = b , ++ a"]);
+    let returns = ast.stmts.iter().find(|stmt| matches!(stmt.kind, StmtKind::Return(_)));
+    assert_eq!(returns.map(|stmt| source.snippet(stmt.span)).as_deref(), Some("return b ;"));
 }

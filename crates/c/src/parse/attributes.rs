@@ -128,8 +128,8 @@ impl Parser<'_> {
         let mut units = Vec::new();
         while self.at(Tok::Str) {
             let token = self.bump();
-            let (_, content) = literal::unquote(self.text(token));
-            if let Err(complaint) = literal::decode(content, CharKind::Plain, &mut units) {
+            let quoted = literal::unquote(self.text(token));
+            if let Err(complaint) = literal::decode(quoted, CharKind::Plain, &mut units) {
                 return self.error(token.span(), complaint);
             }
         }

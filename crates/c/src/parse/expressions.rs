@@ -334,10 +334,10 @@ impl Parser<'_> {
     fn string(&mut self) -> Result<ExprId> {
         let start = self.span();
         let first = self.at;
-        let (mut kind, _) = literal::unquote(self.text(self.token()));
+        let mut kind = literal::unquote(self.text(self.token())).kind;
         while self.at(Tok::Str) {
             let token = self.bump();
-            let (next, _) = literal::unquote(self.text(token));
+            let next = literal::unquote(self.text(token)).kind;
             let Some(joined) = literal::joined_kind(kind, next) else {
                 return self.error(token.span(), "this string literal is of another kind than the one before it");
             };
@@ -346,9 +346,8 @@ impl Parser<'_> {
         let mut units = Vec::new();
         for at in first..self.at {
             let token = self.tokens[at];
-            let (_, content) = literal::unquote(self.text(token));
-            units.reserve(content.len());
-            if let Err(complaint) = literal::decode(content, kind, &mut units) {
+            let quoted = literal::unquote(self.text(token));
+            if let Err(complaint) = literal::decode(quoted, kind, &mut units) {
                 return self.error(token.span(), complaint);
             }
         }

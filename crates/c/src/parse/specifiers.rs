@@ -352,9 +352,7 @@ impl Parser<'_> {
     pub(super) fn unknown_type(&mut self, expected: &str) -> Box<Diagnostic> {
         let next = self.peek_ahead(1);
         if self.at(Tok::Ident) && matches!(next, Tok::Ident | Tok::Star | Tok::RParen | Tok::Comma) {
-            let message = format!("unknown type name {}", self.found());
-            let help = "declare it with `typedef`, or include the header that does";
-            return Box::new(Diagnostic::error(self.span(), message).help(help));
+            return self.unknown_type_name(self.token());
         }
         self.unexpected(expected)
     }

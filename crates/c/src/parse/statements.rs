@@ -34,8 +34,9 @@ impl Parser<'_> {
                 while self.peek_ahead(ahead) == Tok::Extension {
                     ahead += 1;
                 }
-                if self.type_ahead(ahead) {
+                if self.type_ahead(ahead) || self.peek_ahead(ahead) == Tok::StaticAssert {
                     self.at += ahead;
+                    return self.block_item();
                 }
             }
             _ => {}
