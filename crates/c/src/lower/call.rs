@@ -11,6 +11,7 @@ use super::place::How;
 use super::scalar::{Scalar, zero};
 use super::varargs::Area;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::library;
 use crate::typed::{self, ExprId, ExprKind};
 use crate::types::QualType;
 use leno_ir::program::{Callee, Expr, FuncId, Op, TerminatorKind, Type};
@@ -118,7 +119,13 @@ impl Lowering<'_, '_> {
                     self.known_call(id, target, passed, variadic, dest)?
                 }
             },
-            Target::Function(target) => self.known_call(id, target, passed, variadic, dest)?,
+            Target::Function(target) => {
+                if let (Some(refusal), true) = (library::refusal(&declared.name), self.b.link.is_external(target)) {
+                    let message = format!("call of `{}`: {}", declared.name, refusal.reason);
+                    return Err(Box::new(Diagnostic::error(self.span_of(id), message).help(refusal.help)));
+                }
+                self.known_call(id, target, passed, variadic, dest)?
+            }
         };
         if declared.is_noreturn && self.b.is_reachable() {
             self.b.terminate(TerminatorKind::Unreachable);

@@ -5,7 +5,7 @@
 
 use super::body::Lowering;
 use super::scalar::Scalar;
-use crate::diagnostic::Result;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::typed::{Case, ExprId, LabelId, StmtId, StmtKind};
 use leno_ir::program::{BinaryOp, BlockId, Expr, TerminatorKind};
 use std::collections::BTreeMap;
@@ -52,6 +52,10 @@ impl Lowering<'_, '_> {
             StmtKind::Break => self.break_out()?,
             StmtKind::Continue => self.continue_loop()?,
             StmtKind::Return(value) => self.return_statement(id, *value)?,
+            StmtKind::Refused { message, help } => {
+                let diagnostic = Diagnostic::error(statement.span, message.as_str()).help(help.as_str());
+                return Err(Box::new(diagnostic));
+            }
         }
         Ok(())
     }
