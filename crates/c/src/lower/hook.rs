@@ -44,7 +44,8 @@ impl FunctionBuilder<'_, '_> {
     pub fn literal(&self, address: &Expr) -> Option<String> {
         let Expr::Object(id) = address else { return None };
         let linked = &self.link.objects[*id];
-        let Definition::Static { init, .. } = &self.link.units[linked.unit].unit.globals[linked.global].definition else {
+        let Definition::Static { init, .. } = &self.link.units[linked.unit].unit.globals[linked.global].definition
+        else {
             return None;
         };
         let [(0, StaticValue::Bytes(bytes))] = init.as_slice() else { return None };
