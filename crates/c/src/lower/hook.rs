@@ -63,14 +63,8 @@ impl FunctionBuilder<'_, '_> {
 
     /// Calls the program's functions with the `destructor` attribute, last defined first, as the end of the process does.
     pub fn run_destructors(&mut self) {
-        let units = self.link.units;
-        for (index, unit) in units.iter().enumerate().rev() {
-            let destructors = unit.unit.functions.iter_enumerated().filter(|(_, f)| f.is_destructor);
-            let destructors: Vec<_> = destructors.filter(|(_, f)| f.definition.is_some()).map(|(id, _)| id).collect();
-            for id in destructors.into_iter().rev() {
-                let function = self.link.function(index, id);
-                self.call(function, Vec::new());
-            }
+        for destructor in self.link.marked(|function| function.is_destructor).into_iter().rev() {
+            self.call(destructor, Vec::new());
         }
     }
 }
