@@ -1,0 +1,1 @@
+//! Each synchronisation primitive, in what it allows and what it forbids.

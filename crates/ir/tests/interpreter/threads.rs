@@ -1,0 +1,1 @@
+//! Threads, schedules, atomic sections, calls, and the ends of executions.
