@@ -238,12 +238,21 @@ impl Scope<'_> {
                 Text::loose(format!("{widened} & {}", constant::integer(constant::mask(to_width), to_width)))
             }
             CastOp::PtrToInt | CastOp::IntToPtr | CastOp::Bitcast => self.same_bits(text, from, to),
-            CastOp::UIntToFloat | CastOp::FloatToFloat => {
-                Text::prefix(format!("({}){}", types::value(to), text.operand()))
-            }
-            CastOp::SIntToFloat => Text::prefix(format!("({}){}", types::value(to), signed(text, from_width))),
+            CastOp::FloatToFloat => Text::prefix(format!("({}){}", types::value(to), text.operand())),
+            CastOp::UIntToFloat => self.integer_to_float(text.operand(), from_width, to),
+            CastOp::SIntToFloat => self.integer_to_float(signed(text, from_width), from_width, to),
             CastOp::FloatToUInt => float_to_integer(text, from, false, to_width),
             CastOp::FloatToSInt => float_to_integer(text, from, true, to_width),
+        }
+    }
+
+    /// On 32-bit machines gcc converts wide integers in the x87 unit, and does not round what it leaves there.
+    fn integer_to_float(self, operand: String, width: u16, to: Type) -> Text {
+        let converted = format!("({}){operand}", types::value(to));
+        let left_exact = self.program.model == DataModel::Ilp32 && width > 31 && to != Type::Float(FloatKind::F80);
+        match left_exact {
+            true => Text::tight(format!("leno_round_{}({converted})", types::value(to))),
+            false => Text::prefix(converted),
         }
     }
 

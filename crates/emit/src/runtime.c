@@ -20,6 +20,9 @@
 #pragma clang diagnostic ignored "-Wuninitialized"
 #pragma clang diagnostic ignored "-Wunsequenced"
 #pragma STDC FP_CONTRACT OFF
+#ifdef __i386__
+#pragma clang attribute push(__attribute__((target("sse2"))), apply_to = function) /* see below */
+#endif
 #else
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-variable"
@@ -182,6 +185,17 @@ LENO_INLINE f80 leno_f80_from_bits(u128 bits) {
     return value;
 }
 
+//= leno_round_f32 leno_round_f64
+/* Through a register that has no room for more precision. */
+LENO_INLINE f32 leno_round_f32(f32 value) {
+    __asm__("" : "+x"(value));
+    return value;
+}
+LENO_INLINE f64 leno_round_f64(f64 value) {
+    __asm__("" : "+x"(value));
+    return value;
+}
+
 //= leno_sext32 leno_sext64
 /* The low `width` bits of `value` (1 or more), sign-extended. */
 LENO_INLINE u32 leno_sext32(u32 value, unsigned width) {
@@ -315,6 +329,13 @@ struct leno_va_tag {
 #define leno_va_list(area) ((ptr) & (struct leno_va_tag){48, 176, (area), 0})
 #else
 #define leno_va_list(area) (area)
+#endif
+
+//= leno_va_area
+#ifdef __x86_64__
+#define leno_va_area(list) (((const memptr *)(list))[1])
+#else
+#define leno_va_area(list) (list)
 #endif
 
 //= leno_va_word
