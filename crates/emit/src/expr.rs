@@ -251,7 +251,7 @@ impl Scope<'_> {
         let converted = format!("({}){operand}", types::value(to));
         let left_exact = self.program.model == DataModel::Ilp32 && width > 31 && to != Type::Float(FloatKind::F80);
         match left_exact {
-            true => Text::tight(format!("leno_round_{}({converted})", types::value(to))),
+            true => Text::tight(format!("leno_round{}({converted})", self.width(to))),
             false => Text::prefix(converted),
         }
     }
@@ -370,9 +370,9 @@ fn float_to_integer(text: Text, from: Type, signed: bool, width: u16) -> Text {
         17..=32 => 64,
         33..=64 if signed => 64,
         65.. if signed => 128,
-        33..=64 => return truncate(Text::tight(format!("leno_{float}_to_u64({})", text.text)), width),
-        65.. => return truncate(Text::tight(format!("leno_{float}_to_u128({})", text.text)), width),
+        33..=64 => return truncate(Text::tight(format!("leno_{float}_to_unsigned64({})", text.text)), width),
+        65.. => return truncate(Text::tight(format!("leno_{float}_to_unsigned128({})", text.text)), width),
     };
     let bits = computing(instruction).max(64);
-    truncate(Text::tight(format!("leno_{float}_to_s{bits}({}, {instruction})", text.text)), width)
+    truncate(Text::tight(format!("leno_{float}_to_signed{bits}({}, {instruction})", text.text)), width)
 }

@@ -22,7 +22,7 @@ fn agree(seed: u64, model: DataModel, cases: usize) {
     leno_ir::validate::validate(&program).unwrap_or_else(|found| panic!("{}", found[0].explain(&program)));
     let expected = interpret(&program);
     assert!(expected.len() >= cases * 26, "every case prints its registers and its memory");
-    for way in compiler::ways(model) {
+    for way in compiler::ways_and_checks(model) {
         let compiled = compiler::compile_quietly(&program, way, &format!("seed {seed}"));
         let output = compiler::run(&compiled, &[]);
         let what = format!("seed {seed}, {way:?}, {}", compiled.file("program.c").display());

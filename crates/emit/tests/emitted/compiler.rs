@@ -22,6 +22,16 @@ pub fn ways(model: DataModel) -> Vec<Way> {
     all.into_iter().filter(|way| works(way)).collect()
 }
 
+/// The same, and one that stops the program at the first thing that C leaves undefined.
+pub fn ways_and_checks(model: DataModel) -> Vec<Way> {
+    const CHECKED: Way = &["gcc", "-O1", "-fsanitize=undefined,float-cast-overflow", "-fno-sanitize-recover=all"];
+    let mut ways = ways(model);
+    if model == DataModel::Lp64 && works(CHECKED) {
+        ways.push(CHECKED);
+    }
+    ways
+}
+
 /// Whether an empty program compiles and links this way.
 fn works(way: Way) -> bool {
     static KNOWN: OnceLock<std::sync::Mutex<std::collections::BTreeMap<Way, bool>>> = OnceLock::new();
@@ -103,4 +113,14 @@ pub fn run(compiled: &Scratch, environment: &[(String, String)]) -> Output {
     let mut command = Command::new("timeout");
     command.arg("60").arg(compiled.file("program")).envs(environment.iter().cloned());
     command.output().unwrap()
+}
+
+/// All that a compiler sees of a text: declarations and macros.
+pub fn preprocess(text: &str, way: Way) -> String {
+    let directory = Scratch::new();
+    let source = directory.file("text.c");
+    std::fs::write(&source, text).unwrap();
+    let output = command(way).args(["-E", "-dD", "-P"]).arg(&source).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
