@@ -157,7 +157,7 @@ fn names_that_are_types_and_names_that_hide_them() {
     check_in_body(&[
         ("T (x); T *y; T z = 1;", "(x: T) (y: * T) (z: T = 1)"),
         ("int T; T * 2; { typedef char T; T c; } T = 3;", "(T: int) (Mul T 2) {(T: typedef char) (c: T)} (= T 3)"),
-        ("T: goto T; T x;", "(label T (goto T)) (x: T)"),
+        ("T: goto T; T x;", "(label T ()) (goto T) (x: T)"),
         ("for (T T = 0; T < 3; T++) T; T x;", "(for (T: T = 0) (Lt T 3) (PostIncrement T) T) (x: T)"),
         ("if (sizeof(enum { T })) T; T x;", "(if (sizeof <enum {T}>) T) (x: T)"),
         (
@@ -193,9 +193,10 @@ fn statements() {
         ),
         (
             "switch (a) { case 1: case 2 ... 4: b; break; default: }",
-            "(switch a {(case 1 (case 2...4 b)) (break) (default ())})",
+            "(switch a {(case 1 ()) (case 2...4 ()) b (break) (default ())})",
         ),
-        ("l: int x; m: __attribute__((unused)); n:", "(label l ()) (x: int) (label m ()) (label n ())"),
+        ("l: int x; m: __attribute__((unused)); n:", "(label l ()) (x: int) (label m ()) () (label n ())"),
+        ("switch (a) case 1: case 2: b; if (a) l: c;", "(switch a (case 1 (case 2 b))) (if a (label l c))"),
         ("case 1: __extension__ int x;", "(case 1 ()) (x: int)"),
         ("goto *p; goto l; return; return 1, 2;", "(goto* p) (goto l) (return _) (return (, 1 2))"),
         ("__label__ a, b; p = &&a;", "(labels a b) (= p (&& a))"),
@@ -240,7 +241,7 @@ fn expressions() {
             "(int[]){1, 2}[0]; &(struct S){.a = 1}; (T){};",
             "(index (literal <[] int> {1 2}) 0) (AddressOf (literal <struct S> {.a=1})) (literal <T> {})",
         ),
-        ("({ int x = 1; x; }); ({ T: a; });", "(stmt {(x: int = 1) x}) (stmt {(label T a)})"),
+        ("({ int x = 1; x; }); ({ T: a; });", "(stmt {(x: int = 1) x}) (stmt {(label T ()) a})"),
         ("_Generic(a, int: 1, T *: 2, default: 3);", "(generic a <int>:1 <* T>:2 <default>:3)"),
         (
             "__builtin_va_arg(ap, T *); __builtin_offsetof(struct S, a.b[3].c); __builtin_choose_expr(1, a, b); __builtin_types_compatible_p(T, int[]);",
