@@ -59,6 +59,10 @@ fn declarators_read_from_the_name_outwards() {
             "_Alignas(16) _Alignas(double) int x; _Noreturn inline void f(void);",
             "(x: alignas(16) alignas(double) int)\n(f: fn() inline noreturn void)",
         ),
+        (
+            "typedef float _Float32; _Float32 x; _Complex _Float64 y;",
+            "(_Float32: typedef float)\n(x: float)\n(y: complex)",
+        ),
         ("int f(int n, int a[n][n+1]);", "(f: fn(n: int, a: [n] [(Add n 1)] int) int)"),
     ]);
 }
@@ -254,6 +258,7 @@ fn expressions() {
         (r#""a" "b\n" L"c"; u8"x"; 'a'; L'b'; 1.5f; 0x10ul; .5;"#, r#"L"ab\nc" u8"x" '97' '98'L 1.5F 16ul .5"#),
         ("a \\\n+ /* c */ b // d\n;", "(Add a b)"),
         ("a+++b; a- -b; a<:1:>;", "(Add (PostIncrement a) b) (Sub a (Minus b)) (index a 1)"),
+        ("__builtin_convertvector(a, T) + 2i;", "(Add (call __builtin_convertvector) 2Unsupported)"),
         ("\\u00e9t\\u00E9 = été + $x;", "(= été (Add été $x))"),
     ]);
 }
@@ -295,9 +300,9 @@ fn mistakes_are_named_at_their_place() {
             "1:12: expected `;` or a body `{ … }` after the function's declarator, found the keyword `int`",
         ),
         ("void f(void) {\n  x = 1\n}", "2:8: expected `;` after the expression, found `}`"),
-        ("void f(void) { g(1; }", "1:19: expected `)`, found `;` (to close the `(` of test.c:1:17)"),
+        ("void f(void) { g(1; }", "1:19: expected `)`, found `;` (to close the `(` in line 1)"),
         ("void f(void) { if x; }", "1:18: expected `(` after `if`, found `x`"),
-        ("void f(void) {\n", "1:15: expected `}`, found the end of the file (to close the `{` of test.c:1:14)"),
+        ("void f(void) {\n", "1:15: expected `}`, found the end of the file (to close the `{` in line 1)"),
         ("struct S { int x", "1:17: expected `;` after the member, found the end of the file"),
         ("foo_t x;", "1:1: unknown type name `foo_t` (declare it with `typedef`, or include the header that does)"),
         (

@@ -91,8 +91,11 @@ impl Parser<'_> {
     }
 
     /// `( … )` with anything inside that is balanced.
-    fn skip_balanced(&mut self) -> Result<()> {
+    pub(super) fn skip_balanced(&mut self) -> Result<()> {
         let open = self.token();
+        if open.kind != Tok::LParen {
+            return Err(self.missing("`(`"));
+        }
         let mut depth = 0usize;
         loop {
             match self.peek() {
