@@ -7,8 +7,11 @@
 pub mod ast;
 pub mod check;
 pub mod diagnostic;
+pub mod driver;
 mod lex;
+pub mod library;
 mod literal;
+pub mod lower;
 pub mod parse;
 pub mod preprocess;
 pub mod source;

@@ -139,7 +139,8 @@ pub struct Field {
 }
 
 /// Where a bit-field lies: in the storage unit of `unit_bytes` bytes at the field's `offset` (which never reaches past
-/// the end of the record), `width` bits from bit `shift` up.
+/// the end of the record), `width` bits from bit `shift` up. The unit is a power of two of bytes, except where packing leaves
+/// no room for one: then it is the bytes that the field touches, to be accessed in pieces that are powers of two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct BitField {
     pub shift: u16,
@@ -425,7 +426,7 @@ impl Types {
             size_bits = size_bits.max(end_bits);
         }
         let size = round_up(size_bits.div_ceil(8), u64::from(align));
-        shrink_bit_field_units(&mut fields, size);
+        choose_bit_field_units(&mut fields, size, is_union);
         Layout { fields, size, align }
     }
 
@@ -511,36 +512,43 @@ impl Types {
     }
 }
 
-/// Each bit-field's unit becomes the smallest power of two of bytes that holds it, starts where its first bit does as far as
-/// possible, and stays inside the record: so that an access to one bit-field touches no memory outside, and as few
-/// neighbours as gcc's own code does.
-fn shrink_bit_field_units(fields: &mut [Field], size: u64) {
-    for field in fields {
-        let Some(bits) = &mut field.bits else { continue };
-        if bits.width == 0 {
-            continue;
-        }
-        let start = field.offset * 8 + u64::from(bits.shift);
-        let end = start + u64::from(bits.width);
+/// Each bit-field gets the unit that it is accessed in: the declared type's if it lies inside the field's *memory location*,
+/// else the smallest aligned power of two of bytes that does, else just the bytes that the field touches. A memory location is
+/// C11's: a run of adjacent bit-fields, with the padding after it, which nothing else may share. Two threads that write
+/// neighbours of one run race; a bit-field and the member next to it do not.
+fn choose_bit_field_units(fields: &mut [Field], size: u64, is_union: bool) {
+    for index in 0..fields.len() {
+        let (start, end) = if is_union { (0, size) } else { memory_location(fields, index, size) };
+        let field = &mut fields[index];
+        let Some(bits) = field.bits.as_mut().filter(|bits| bits.width > 0) else { continue };
+        let first_bit = field.offset * 8 + u64::from(bits.shift);
+        let end_bit = first_bit + u64::from(bits.width);
         let fits = |unit: u64| {
-            let first = start / 8 / unit * unit;
-            (end <= (first + unit) * 8 && first + unit <= size).then_some((first, unit))
+            let first = first_bit / 8 / unit * unit;
+            (start <= first && end_bit <= (first + unit) * 8 && first + unit <= end).then_some((first, unit))
         };
-        let unaligned = || {
-            let first = start / 8;
-            [1u64, 2, 4, 8, 16].into_iter().find_map(|unit| {
-                let first = first.min(size.saturating_sub(unit));
-                (first * 8 <= start && end <= (first + unit) * 8).then_some((first, unit))
-            })
+        let touched = || {
+            let first = first_bit / 8;
+            let bytes = (end_bit - first * 8).div_ceil(8);
+            let unit = bytes.next_power_of_two();
+            if first + unit <= end { (first, unit) } else { (first, bytes) }
         };
         let declared = u64::from(bits.unit_bytes.max(1));
-        let found = fits(declared).or_else(|| [1, 2, 4, 8, 16].into_iter().find_map(fits)).or_else(unaligned);
-        if let Some((first, unit)) = found {
-            field.offset = first;
-            bits.shift = (start - first * 8) as u16;
-            bits.unit_bytes = unit as u16;
-        }
+        let found = fits(declared).or_else(|| [1, 2, 4, 8, 16].into_iter().find_map(fits));
+        let (first, unit) = found.unwrap_or_else(touched);
+        field.offset = first;
+        bits.shift = (first_bit - first * 8) as u16;
+        bits.unit_bytes = unit as u16;
     }
+}
+
+/// The bytes from the first bit-field of the run that holds field `index` to whatever follows the run.
+fn memory_location(fields: &[Field], index: usize, size: u64) -> (u64, u64) {
+    let in_run = |field: &&Field| field.bits.is_some_and(|bits| bits.width > 0);
+    let first_byte = |field: &Field| field.offset + field.bits.map_or(0, |bits| u64::from(bits.shift / 8));
+    let start = fields[..=index].iter().rev().take_while(in_run).last().map_or(0, first_byte);
+    let after = fields[index..].iter().find(|field| !in_run(field));
+    (start, after.map_or(size, first_byte))
 }
 
 pub fn round_up(value: u64, align: u64) -> u64 {

@@ -26,6 +26,7 @@
 pub mod cfg;
 pub mod graph;
 pub mod index;
+pub mod interp;
 pub mod program;
 pub mod text;
 pub mod validate;

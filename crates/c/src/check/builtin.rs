@@ -74,6 +74,15 @@ impl<'a> Checker<'a> {
         Some(id)
     }
 
+    /// Whether a function that gcc knows can be called with so many arguments.
+    pub fn library_takes(&self, text: &str, arguments: usize) -> bool {
+        LIBRARY.binary_search_by_key(&text, |(name, _)| name).is_ok_and(|index| {
+            let signature = LIBRARY[index].1;
+            let params = signature.trim_end_matches('.').len() - 1;
+            arguments == params || (arguments > params && signature.ends_with('.'))
+        })
+    }
+
     fn library_function_named(&mut self, text: &str) -> Option<FuncId> {
         let index = LIBRARY.binary_search_by_key(&text, |(name, _)| name).ok()?;
         let signature = LIBRARY[index].1;

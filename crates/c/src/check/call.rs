@@ -15,7 +15,7 @@ impl<'a> Checker<'a> {
                 return Ok(call);
             }
             if self.scopes.get(name).is_none() {
-                self.declare_implicitly(name, self.ast.exprs[callee].span)?;
+                self.declare_implicitly(name, args.len(), self.ast.exprs[callee].span)?;
             }
         }
         let raw = self.expr(callee)?;
@@ -67,10 +67,11 @@ impl<'a> Checker<'a> {
         Ok(values)
     }
 
-    /// A function that is called without ever having been declared: `int name()`.
-    fn declare_implicitly(&mut self, name: Name, span: Span) -> Result<()> {
+    /// A function that is called without ever having been declared: what gcc knows it to be if the call fits that, else
+    /// `int name()`.
+    fn declare_implicitly(&mut self, name: Name, arguments: usize, span: Span) -> Result<()> {
         let text = self.text(name);
-        if self.library_function(name).is_some() {
+        if self.library_takes(text, arguments) && self.library_function(name).is_some() {
             return Ok(());
         }
         self.warn(span, format!("`{text}` is not declared: `int {text}()` is assumed"));
@@ -149,7 +150,8 @@ impl<'a> Checker<'a> {
                 let (Some(routine), Some(arg)) = (self.known.cancel_routine, self.known.cancel_arg) else {
                     return Ok(None);
                 };
-                let mut values = Vec::new();
+                let Some(buffer) = args.first() else { return Ok(None) };
+                let mut values = vec![self.rvalue(*buffer)?];
                 for name in [routine, arg] {
                     let Some(Entity::Var(var)) = self.scopes.get(name).map(|b| b.meaning) else { return Ok(None) };
                     let ty = self.function.as_ref().map_or(common.int.into(), |f| f.vars[var].ty);
@@ -157,16 +159,23 @@ impl<'a> Checker<'a> {
                     values.push(self.decay(place));
                 }
                 let pointer = common.void_ptr;
-                self.internal_call("__leno_cleanup_push", common.void, &[pointer, pointer], values, span).map(Some)
+                self.internal_call("__leno_cleanup_push", common.void, &[pointer; 3], values, span).map(Some)
             }
             "__pthread_unregister_cancel" => {
-                self.internal_call("__leno_cleanup_pop", common.void, &[], Vec::new(), span).map(Some)
+                let Some(buffer) = args.first() else { return Ok(None) };
+                let buffer = self.rvalue(*buffer)?;
+                self.internal_call("__leno_cleanup_pop", common.void, &[common.void_ptr], vec![buffer], span).map(Some)
             }
             _ => Ok(None),
         }
     }
 
     fn is_cancel_buffer(&mut self, args: &'a [ast::ExprId]) -> Result<bool> {
+        let routine = self.known.cancel_routine.and_then(|name| self.scopes.get(name)).map(|b| b.meaning);
+        if matches!(routine, Some(Entity::Var(_))) {
+            // Older headers cast the buffer to an ordinary one.
+            return Ok(true);
+        }
         let Some(first) = args.first() else { return Ok(false) };
         let value = self.rvalue(*first)?;
         let target = self.types().pointee(self.ty(value).ty);

@@ -7,7 +7,7 @@
 //! line; failing that, the whole line is underlined. If the file cannot be read, the preprocessed line is shown.
 
 use super::{Diagnostic, Severity};
-use crate::source::Source;
+use crate::source::{Source, Span};
 use std::fmt::Write;
 
 /// The most characters of a line that are shown, and how many of them come before the place.
@@ -44,22 +44,39 @@ pub fn render(diagnostic: &Diagnostic, source: &Source, color: bool) -> String {
         Severity::Error => "error",
         Severity::Warning => "warning",
     };
-    let shown = ShownLine::new(diagnostic, source);
+    let mut text = format!("{severity}{word}{reset}{strong}: {}{reset}\n", printable(&diagnostic.message));
+    text.push_str(&render_place(diagnostic.span, source, &style));
+    if let Some(help) = &diagnostic.help {
+        let margin = " ".repeat(source.location(diagnostic.span).line.to_string().len());
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{margin} {gutter}={reset} {strong}help{reset}: {}", printable(help));
+    }
+    text
+}
+
+/// A place with its line and its text underlined, as it stands below the message of a diagnostic.
+///
+/// `text` is what a program says of the place; the line itself is read from the file, if it is still there.
+pub fn render_excerpt(file: &str, line: u32, text: &str, color: bool) -> String {
+    let mut source = Source::new(file, text.as_bytes().to_vec());
+    source.add_marker(0, file, line);
+    render_place(Span::new(0, text.len() as u32), &source, &Style::new(Severity::Error, color))
+}
+
+fn render_place(span: Span, source: &Source, style: &Style) -> String {
+    let Style { severity, gutter, reset, .. } = style;
+    let shown = ShownLine::new(span, source);
     let excerpt = shown.excerpt();
-    let place = source.location(diagnostic.span);
+    let place = source.location(span);
     let number = place.line.to_string();
     let margin = " ".repeat(number.len());
     let file = printable(&place.file);
     let mut text = String::new();
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "{severity}{word}{reset}{strong}: {}{reset}", printable(&diagnostic.message));
     let _ = writeln!(text, "{margin}{gutter}-->{reset} {file}:{number}:{}", shown.start + 1);
     let _ = writeln!(text, "{margin} {gutter}|{reset}");
     let _ = writeln!(text, "{gutter}{number} |{reset} {}", excerpt.line);
     let _ = writeln!(text, "{margin} {gutter}|{reset} {}{severity}{}{reset}", excerpt.indent, excerpt.underline);
-    if let Some(help) = &diagnostic.help {
-        let _ = writeln!(text, "{margin} {gutter}={reset} {strong}help{reset}: {}", printable(help));
-    }
     text
 }
 
@@ -71,8 +88,7 @@ struct ShownLine {
 }
 
 impl ShownLine {
-    fn new(diagnostic: &Diagnostic, source: &Source) -> ShownLine {
-        let span = diagnostic.span;
+    fn new(span: Span, source: &Source) -> ShownLine {
         let (line_start, line) = source.line_at(span.start);
         let start = (span.start.saturating_sub(line_start) as usize).min(line.len());
         let end = (span.end.saturating_sub(line_start) as usize).clamp(start, line.len());
@@ -234,7 +250,6 @@ fn only_occurrence(line: &[u8], text: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::source::Span;
 
     fn underlined(original: &str, line: &str, part: &str) -> String {
         let start = if part.is_empty() { line.len() } else { line.find(part).unwrap_or(0) };
