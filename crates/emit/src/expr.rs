@@ -112,7 +112,8 @@ impl Scope<'_> {
                 let width = self.width(ty);
                 wrap(width, format!("{} - {}", zero(width), text.operand()))
             }
-            UnaryOp::Not if ty == Type::BOOL => Text::prefix(format!("!{}", text.operand())),
+            // In parentheses wherever it is an operand: compilers suspect `!a | b` to be a slip.
+            UnaryOp::Not if ty == Type::BOOL => Text::loose(format!("!{}", text.operand())),
             UnaryOp::Not => wrap(self.width(ty), format!("~{}", text.operand())),
             UnaryOp::FNeg => Text::prefix(format!("-{}", text.at_least(Level::Tight))),
             UnaryOp::FSqrt => Text::tight(format!("__builtin_sqrt{}({})", float_suffix(ty), text.text)),

@@ -1,7 +1,9 @@
 //! Emitted C, given to real compilers and run.
 
+mod agreement;
 mod any_program;
 mod compiler;
+mod generate;
 mod programs;
 #[path = "../../../ir/tests/representation/random.rs"]
 mod random;
