@@ -53,60 +53,66 @@ impl<I: Idx> IdSet<I> {
 
     /// Whether something was added.
     pub fn union_with(&mut self, other: &IdSet<I>) -> bool {
-        if other.is_subset_of(self) {
-            return false;
-        }
-        let mut united = Vec::with_capacity(self.words.len() + other.words.len());
-        let (mut left, mut right) = (self.words.iter().peekable(), other.words.iter().peekable());
-        loop {
-            match (left.peek(), right.peek()) {
-                (Some(l), Some(r)) if l.0 == r.0 => {
-                    united.push((l.0, l.1 | r.1));
-                    left.next();
-                    right.next();
+        let mut changed = false;
+        let mut at = 0;
+        for (position, &(number, bits)) in other.words.iter().enumerate() {
+            while at < self.words.len() && self.words[at].0 < number {
+                at += 1;
+            }
+            match self.words.get_mut(at) {
+                Some(word) if word.0 == number => {
+                    changed |= bits & !word.1 != 0;
+                    word.1 |= bits;
                 }
-                (Some(l), Some(r)) if l.0 > r.0 => united.extend(right.next()),
-                (Some(_), _) => united.extend(left.next()),
-                (None, Some(_)) => united.extend(right.next()),
-                (None, None) => break,
+                // The common case, that there is room for all, is over.
+                _ => {
+                    self.merge_from(at, &other.words[position..]);
+                    return true;
+                }
             }
         }
-        self.words = united;
-        true
+        changed
+    }
+
+    /// Merges `others` with the words from `at` on.
+    fn merge_from(&mut self, at: usize, others: &[(u32, u64)]) {
+        let mine = self.words.split_off(at);
+        self.words.reserve(mine.len() + others.len());
+        let (mut left, mut right) = (mine.into_iter().peekable(), others.iter().copied().peekable());
+        while let (Some(l), Some(r)) = (left.peek(), right.peek()) {
+            let (number, mut bits) = (l.0.min(r.0), 0);
+            bits |= left.next_if(|word| word.0 == number).map_or(0, |word| word.1);
+            bits |= right.next_if(|word| word.0 == number).map_or(0, |word| word.1);
+            self.words.push((number, bits));
+        }
+        self.words.extend(left);
+        self.words.extend(right);
     }
 
     /// What is in this set but not in `other`.
     pub fn difference(&self, other: &IdSet<I>) -> IdSet<I> {
-        let mut rest = other.words.as_slice();
-        let mut words = Vec::new();
-        for &(number, bits) in &self.words {
-            let skipped = rest.partition_point(|word| word.0 < number);
-            rest = &rest[skipped..];
-            let known = rest.first().filter(|word| word.0 == number).map_or(0, |word| word.1);
-            if bits & !known != 0 {
-                words.push((number, bits & !known));
-            }
-        }
-        IdSet { words, marker: PhantomData }
+        let rest = |(number, mine, theirs): (u32, u64, u64)| Some((number, mine & !theirs)).filter(|word| word.1 != 0);
+        IdSet { words: self.pairs(other).filter_map(rest).collect(), marker: PhantomData }
     }
 
     pub fn is_subset_of(&self, other: &IdSet<I>) -> bool {
-        self.words.len() <= other.words.len() && self.pairs(other).all(|(mine, theirs)| mine & !theirs == 0)
+        self.words.len() <= other.words.len() && self.pairs(other).all(|(_, mine, theirs)| mine & !theirs == 0)
     }
 
     /// Whether they have an id in common.
     pub fn intersects(&self, other: &IdSet<I>) -> bool {
-        let (small, large) = if self.words.len() <= other.words.len() { (self, other) } else { (other, self) };
-        small.pairs(large).any(|(mine, theirs)| mine & theirs != 0)
+        self.pairs(other).any(|(_, mine, theirs)| mine & theirs != 0)
     }
 
     /// This set's words, each with the other's bits at the same place.
-    fn pairs<'a>(&'a self, other: &'a IdSet<I>) -> impl Iterator<Item = (u64, u64)> + 'a {
-        let mut rest = other.words.as_slice();
+    fn pairs<'a>(&'a self, other: &'a IdSet<I>) -> impl Iterator<Item = (u32, u64, u64)> + 'a {
+        let mut at = 0;
         self.words.iter().map(move |&(number, bits)| {
-            let skipped = rest.partition_point(|word| word.0 < number);
-            rest = &rest[skipped..];
-            (bits, rest.first().filter(|word| word.0 == number).map_or(0, |word| word.1))
+            while at < other.words.len() && other.words[at].0 < number {
+                at += 1;
+            }
+            let theirs = other.words.get(at).filter(|word| word.0 == number).map_or(0, |word| word.1);
+            (number, bits, theirs)
         })
     }
 

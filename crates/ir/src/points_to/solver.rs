@@ -11,6 +11,7 @@
 //! one store through that pointer has mixed them already, and the worst case stays far from cubic.
 
 use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
 
 use crate::graph::Rows;
 use crate::index::Idx;
@@ -19,7 +20,30 @@ use crate::points_to::{AbstractId, BOTH, Cells, Numbering, ObjectSet, PointsTo, 
 use crate::program::Program;
 
 /// Pointers with more targets than this have the contents of their targets united.
-const UNITE_ABOVE: usize = 500;
+const UNITE_ABOVE: usize = 200;
+
+/// An edge as one number, and a hash for it. There may be tens of millions, and nobody chooses them to collide.
+fn key((from, to): (Variable, Variable)) -> u64 {
+    u64::from(from.0) << 32 | u64::from(to.0)
+}
+
+#[derive(Default)]
+struct EdgeHasher(u64);
+
+impl Hasher for EdgeHasher {
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u64(u64::from(*byte)));
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        let mixed = (self.0 ^ key).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ (mixed >> 32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
 
 struct Solver<'p> {
     constraints: Constraints<'p>,
@@ -29,7 +53,7 @@ struct Solver<'p> {
     uses: Vec<Vec<Use>>,
     /// Between representatives, as of when the edge was added.
     edges: Vec<(Variable, Variable)>,
-    known_edges: HashSet<(Variable, Variable)>,
+    known_edges: HashSet<u64, BuildHasherDefault<EdgeHasher>>,
     edges_are_old: bool,
     /// What each variable has handed on along its edges.
     handed_on: Vec<ObjectSet>,
@@ -44,7 +68,7 @@ pub(super) fn solve(program: &Program, numbering: Numbering) -> PointsTo {
         sets: Vec::new(),
         uses: Vec::new(),
         edges: Vec::new(),
-        known_edges: HashSet::new(),
+        known_edges: HashSet::default(),
         edges_are_old: false,
         handed_on: Vec::new(),
         applied: Vec::new(),
@@ -110,7 +134,7 @@ impl Solver<'_> {
         }
         for (from, to) in std::mem::take(&mut self.constraints.new_edges) {
             let edge = (self.find(from), self.find(to));
-            if edge.0 != edge.1 && self.known_edges.insert(edge) {
+            if edge.0 != edge.1 && self.known_edges.insert(key(edge)) {
                 self.edges.push(edge);
                 self.copy(edge.0, edge.1);
                 changed = true;
@@ -160,7 +184,7 @@ impl Solver<'_> {
         self.known_edges.clear();
         for (from, to) in std::mem::take(&mut self.edges) {
             let edge = (self.find(from), self.find(to));
-            if edge.0 != edge.1 && self.known_edges.insert(edge) {
+            if edge.0 != edge.1 && self.known_edges.insert(key(edge)) {
                 self.edges.push(edge);
             }
         }
@@ -203,27 +227,38 @@ impl Solver<'_> {
             if self.uses[index].is_empty() {
                 continue;
             }
-            let new = self.sets[index].difference(&self.applied[index]);
+            let mut new = self.sets[index].difference(&self.applied[index]);
             if new.is_empty() {
                 continue;
             }
-            self.applied[index].union_with(&new);
-            if self.applied[index].len() > UNITE_ABOVE {
-                let all = self.applied[index].clone();
-                self.unite_contents(&all);
+            if self.sets[index].len() > UNITE_ABOVE {
+                self.unite_targets(index, &new);
+                // What this variable stands for may have changed by that.
+                new = self.sets[index].difference(&self.applied[index]);
             }
             let targets = self.targets(&new);
             // Taken away meanwhile; uses that this brings about come back through the list of new ones.
             let uses = std::mem::take(&mut self.uses[index]);
             uses.iter().for_each(|used| self.apply(*used, &targets));
-            self.uses[index].extend(uses);
+            self.uses[index] = uses;
+            self.applied[index].union_with(&new);
         }
     }
 
-    fn unite_contents(&mut self, objects: &ObjectSet) {
+    fn unite_targets(&mut self, index: usize, new: &ObjectSet) {
+        if self.applied[index].len() > UNITE_ABOVE {
+            // The old ones are united already: it is enough to add the new ones to one of them.
+            let old = self.applied[index].iter().find(|object| self.constraints.numbering.holds_values(*object));
+            self.unite_contents(old, new);
+        } else {
+            self.unite_contents(None, &self.sets[index].clone());
+        }
+    }
+
+    fn unite_contents(&mut self, first: Option<AbstractId>, others: &ObjectSet) {
         for cells in BOTH {
             let mut kept = None;
-            for object in objects.iter() {
+            for object in first.into_iter().chain(others.iter()) {
                 if !self.constraints.numbering.holds_values(object) {
                     continue;
                 }

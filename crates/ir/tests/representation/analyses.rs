@@ -551,8 +551,69 @@ fn entangled_programs_are_solved_rightly() {
     }
 }
 
+/// Many small modules, each with its own list, which share some code: what real programs look like from afar.
+fn modular(count: usize) -> Program {
+    let mut source = String::from("program lp64 entry &main\n");
+    source.push_str(
+        "fn &push(%list: ptr, %node: ptr) {
+           local %head: ptr
+          b0:
+           %head = load ptr %list
+           store ptr %node = %head
+           store ptr %list = %node
+           return
+         }\n",
+    );
+    for module in 0..count {
+        let next = module + 1;
+        source.push_str(&format!(
+            "@list{module} = global size 8 align 8
+             fn &f{module}(%a: ptr) -> ptr {{
+               local %n: ptr, %p: ptr, %d: ptr, %r: ptr
+               slot $s size 8 align 8
+              b0:
+               %n = allocate heap i64 16 align 8
+               store ptr ptr_add(%n, i64 8) = %a
+               store ptr $s = %n
+               %p = load ptr $s
+               {}
+               goto b1
+              b1:
+               %p = load ptr @list{module}
+               %d = load ptr ptr_add(%p, i64 8)
+               store i64 %d = i64 1
+               %p = load ptr %p
+               {}
+               return %p
+             }}\n",
+            if module % 100 == 0 {
+                format!("call &push(@list{module}, %p)")
+            } else {
+                format!("store ptr @list{module} = %p")
+            },
+            if module + 1 == count { String::new() } else { format!("%r = call &f{next}(%n)") },
+        ));
+    }
+    source.push_str("fn &main(%argc: i32, %argv: ptr) {\nb0:\n call &f0(%argv)\n exit i32 0\n}\n");
+    text::parse(&source).expect("it parses")
+}
+
 #[test]
-fn big_programs_are_analysed_quickly() {
+fn modular_programs_are_analysed_quickly() {
+    let program = modular(1500);
+    let start = Instant::now();
+    let points_to = PointsTo::new(&program);
+    let solved = start.elapsed();
+    let calls = CallGraph::new(&program, &points_to);
+    let shared = SharedObjects::new(&program, &points_to, &calls);
+    let taken = start.elapsed();
+    println!("{} objects, {} waves, {solved:?}, with sharing {taken:?}", points_to.objects().len(), points_to.waves);
+    assert_eq!(shared.shared_accesses(), []);
+    assert!(taken < Duration::from_secs(20), "{taken:?}");
+}
+
+#[test]
+fn entangled_programs_are_analysed_quickly() {
     let program = entangled(1000);
     let start = Instant::now();
     let points_to = PointsTo::new(&program);
