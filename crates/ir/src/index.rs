@@ -95,6 +95,10 @@ impl<I: Idx, T> IndexVec<I, T> {
         self.items.get(id.index())
     }
 
+    pub fn into_vec(self) -> Vec<T> {
+        self.items
+    }
+
     pub fn as_slice(&self) -> &[T] {
         &self.items
     }

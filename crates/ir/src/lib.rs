@@ -29,6 +29,7 @@ pub mod dot;
 pub mod graph;
 pub mod id_set;
 pub mod index;
+pub mod interp;
 pub mod points_to;
 pub mod program;
 pub mod sharing;

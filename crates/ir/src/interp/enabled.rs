@@ -1,0 +1,209 @@
+//! The questions that a scheduler asks before a step: who can go, who cannot and why, who would notice.
+
+use super::eval::Ex;
+use super::image::{Code, Rare, SyncStep, Target};
+use super::machine::{Machine, Status, ThreadId};
+use super::memory::Kind;
+use super::sync::Wait;
+use crate::program::{LockKind, Op, Order};
+
+use super::image::Next;
+
+/// The bytes that a step would touch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub struct Footprint {
+    pub address: u64,
+    pub len: u64,
+    pub writes: bool,
+    /// Made by an atomic operation or by synchronisation: it never races with another of its kind.
+    pub atomic: bool,
+}
+
+impl Footprint {
+    /// Whether two steps touch a common byte and one of them writes it.
+    pub fn conflicts(self, other: Footprint) -> bool {
+        let overlap = self.address < other.address + other.len && other.address < self.address + self.len;
+        overlap && (self.writes || other.writes)
+    }
+}
+
+impl Machine<'_> {
+    /// Whether [`Machine::step`] would do something.
+    pub fn enabled(&self, thread: ThreadId) -> bool {
+        self.wait(thread).is_none()
+    }
+
+    /// The threads that can step, in order of creation.
+    pub fn enabled_threads(&self) -> Vec<ThreadId> {
+        self.threads.ids().filter(|thread| self.enabled(*thread)).collect()
+    }
+
+    /// Why a thread cannot step; `None` when it can.
+    pub fn wait(&self, thread: ThreadId) -> Option<Wait> {
+        let own = self.wait_alone(thread);
+        if own.is_some() {
+            return own;
+        }
+        match self.section {
+            Some(owner) if owner != thread && self.wait_alone(owner).is_none() => Some(Wait::Section(owner)),
+            _ => None,
+        }
+    }
+
+    /// Whether another thread's atomic section keeps this one from running. A thread that is blocked inside its
+    /// section does not exclude anybody.
+    pub(super) fn is_excluded(&self, thread: ThreadId) -> bool {
+        self.section.is_some_and(|owner| owner != thread && self.wait_alone(owner).is_none())
+    }
+
+    /// What the thread would wait for if there were no atomic sections.
+    fn wait_alone(&self, thread: ThreadId) -> Option<Wait> {
+        let state = &self.threads[thread];
+        match state.status {
+            _ if self.over => return Some(Wait::Ended),
+            Status::Finished => return Some(Wait::Ended),
+            Status::Stopped => return Some(Wait::Stopped),
+            Status::Running => {}
+        }
+        let Code::Rare(rare) = &self.image().code[state.pc as usize] else { return None };
+        // An expression that cannot be evaluated does not make the step wait: the step reports it.
+        let fast = |ex: &Ex| state.frame().fast(ex);
+        match &**rare {
+            Rare::Join { thread: handle, .. } => {
+                let target = self.thread_of(fast(handle)?)?;
+                let waits = self.threads[target].joinable && self.threads[target].status != Status::Finished;
+                waits.then_some(Wait::Join(target))
+            }
+            Rare::Sync { step, at, operand, .. } => {
+                let operand = match operand {
+                    Some(operand) => fast(operand)?,
+                    None => 0,
+                };
+                self.sync_wait(thread, *step, fast(at)?, operand)
+            }
+            _ => None,
+        }
+    }
+
+    /// What a thread waits for, for people.
+    pub fn describe_wait(&self, wait: Wait) -> String {
+        let name = |address| self.describe_address(address);
+        let held = |owner: Option<ThreadId>| match owner {
+            Some(owner) => format!(", held by {}", self.thread_name(owner)),
+            None => String::new(),
+        };
+        match wait {
+            Wait::Ended => "it has ended".to_string(),
+            Wait::Stopped => "an assumption that is false".to_string(),
+            Wait::Section(owner) => format!("the atomic section of {}", self.thread_name(owner)),
+            Wait::Lock { address, owner } => format!("the lock {}{}", name(address), held(owner)),
+            Wait::ReadLock { address, writer } | Wait::WriteLock { address, writer } => {
+                format!("the read-write lock {}{}", name(address), held(writer))
+            }
+            Wait::Signal { address } => format!("a signal on {}", name(address)),
+            Wait::Semaphore { address } => format!("the semaphore {}", name(address)),
+            Wait::Barrier { address } => format!("the barrier {}", name(address)),
+            Wait::Once { address } => format!("the initialisation under {}", name(address)),
+            Wait::Join(thread) => format!("the end of {}", self.thread_name(thread)),
+        }
+    }
+
+    /// Whether other threads can see the next step of this one, or be kept from a step by it. A step that is not
+    /// visible commutes with all steps of all other threads.
+    #[inline]
+    pub fn is_visible(&self, thread: ThreadId) -> bool {
+        let state = &self.threads[thread];
+        if state.status != Status::Running {
+            return false;
+        }
+        match &self.image().code[state.pc as usize] {
+            Code::Assign { .. } | Code::AssignWide { .. } | Code::Goto(_) | Code::Branch { .. } => false,
+            Code::Switch(_) | Code::Assume(_) | Code::Assert { .. } | Code::Nondet(_) => false,
+            Code::Load { ptr, .. } => !self.is_constant(thread, ptr),
+            Code::Store { .. } => true,
+            Code::Call(call) => match call.callee {
+                Target::Direct(func) => {
+                    let function = &self.image().functions[func];
+                    function.entry.is_none() && !function.pure
+                }
+                // It may turn out to be external; that is rare, and being visible is safe.
+                Target::Indirect(_) => true,
+            },
+            Code::Return(_) => state.callers.is_empty() || state.objects.len() > state.first_object as usize,
+            Code::Rare(rare) => !matches!(**rare, Rare::Allocate { .. } | Rare::ThreadSelf { .. } | Rare::Nothing),
+        }
+    }
+
+    fn is_constant(&self, thread: ThreadId, ptr: &Ex) -> bool {
+        let address = self.threads[thread].frame().fast(ptr);
+        let object = address.and_then(|address| self.memory.find(address));
+        object.is_some_and(|(instance, _)| instance.kind == Kind::Constant)
+    }
+
+    /// The memory access that the next step would make, if it makes exactly one at a known address. Library
+    /// functions, and steps that end the life of stack objects, are visible without having one.
+    pub fn footprint(&self, thread: ThreadId) -> Option<Footprint> {
+        let state = &self.threads[thread];
+        if state.status != Status::Running {
+            return None;
+        }
+        let fast = |ex: &Ex| state.frame().fast(ex);
+        let access = |ptr: &Ex, bits: u16, writes, atomic| {
+            Some(Footprint { address: fast(ptr)?, len: bits.div_ceil(8).into(), writes, atomic })
+        };
+        match &self.image().code[state.pc as usize] {
+            Code::Load { ptr, bits, .. } => access(ptr, *bits, false, self.is_atomic(thread)),
+            Code::Store { ptr, bits, .. } => access(ptr, *bits, true, self.is_atomic(thread)),
+            Code::Rare(rare) => match &**rare {
+                Rare::ReadModifyWrite { ptr, bits, .. } | Rare::CompareExchange { ptr, bits, .. } => {
+                    access(ptr, *bits, true, true)
+                }
+                Rare::Spawn { handle: Some((ptr, bits)), .. } => access(ptr, *bits, true, false),
+                Rare::Sync { step, at, .. } => {
+                    Some(Footprint { address: fast(at)?, len: sync_len(*step), writes: true, atomic: true })
+                }
+                Rare::Free { ptr } => {
+                    let address = fast(ptr)?;
+                    let len = self.memory.find(address)?.0.size;
+                    Some(Footprint { address, len, writes: true, atomic: false })
+                }
+                Rare::ObjectSize { ptr, .. } => access(ptr, 8, false, true),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn is_atomic(&self, thread: ThreadId) -> bool {
+        let order = match self.next_op(thread) {
+            Next::Instr(instr) => match &instr.op {
+                Op::Load { from, .. } => from.order,
+                Op::Store { to, .. } => to.order,
+                _ => Order::NotAtomic,
+            },
+            Next::Terminator(_) => Order::NotAtomic,
+        };
+        order != Order::NotAtomic
+    }
+}
+
+/// How many bytes of a synchronisation object a step looks at.
+fn sync_len(step: SyncStep) -> u64 {
+    match step {
+        SyncStep::LockInit(LockKind::Mutex)
+        | SyncStep::LockDestroy(LockKind::Mutex)
+        | SyncStep::Lock(LockKind::Mutex)
+        | SyncStep::TryLock(LockKind::Mutex)
+        | SyncStep::Unlock(LockKind::Mutex)
+        | SyncStep::CondRelock => 20,
+        SyncStep::BarrierInit | SyncStep::BarrierDestroy | SyncStep::BarrierArrive | SyncStep::BarrierLeave => 12,
+        SyncStep::RwInit
+        | SyncStep::RwDestroy
+        | SyncStep::ReadLock
+        | SyncStep::TryReadLock
+        | SyncStep::WriteLock
+        | SyncStep::TryWriteLock
+        | SyncStep::RwUnlock => 8,
+        _ => 4,
+    }
+}

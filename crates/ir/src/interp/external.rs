@@ -1,0 +1,230 @@
+//! Functions without a body that Leno knows by name.
+//!
+//! The table here is the single source of truth: the front end declares what it finds in it as known
+//! ([`is_known_external`]), and the interpreter runs it. A native function makes all its memory accesses in one step, each of
+//! them checked like a load or store.
+
+use super::environment::Environment;
+use super::machine::{Machine, ThreadId};
+use super::value::Value;
+use super::violation::{Fault, Intent, Violation, ViolationKind};
+use super::{maths, scan, stdio};
+use crate::program::{DataModel, External, FloatKind, FuncId};
+
+pub(super) type Checked<T> = Result<T, Box<Violation>>;
+
+/// Runs one call and gives its result.
+pub(super) type Native = fn(&mut NativeCall<'_, '_>) -> Checked<Value>;
+
+/// A known function.
+pub(super) struct Known {
+    pub name: &'static str,
+    pub native: Native,
+    pub pure: bool,
+    /// Parameters whose pointee it may write.
+    pub writes: &'static [u32],
+    /// The last parameter is the address of a variable-argument area.
+    pub variadic: bool,
+}
+
+impl Known {
+    pub const fn new(name: &'static str, writes: &'static [u32], native: Native) -> Known {
+        Known { name, native, pure: false, writes, variadic: false }
+    }
+
+    pub const fn pure(name: &'static str, native: Native) -> Known {
+        Known { name, native, pure: true, writes: &[], variadic: false }
+    }
+
+    pub const fn variadic(name: &'static str, writes: &'static [u32], native: Native) -> Known {
+        Known { name, native, pure: false, writes, variadic: true }
+    }
+}
+
+fn known(name: &str) -> Option<&'static Known> {
+    let tables: [&'static [Known]; 3] = [&stdio::KNOWN, &scan::KNOWN, &maths::KNOWN];
+    tables.into_iter().flatten().find(|known| known.name == name)
+}
+
+/// What is known of a library function: how to declare it. `None` for a function that Leno has no model of.
+pub fn is_known_external(name: &str) -> Option<External> {
+    let known = known(name)?;
+    Some(External { known: true, pure: known.pure, writes: known.writes.to_vec(), variadic: known.variadic })
+}
+
+pub(super) fn native(name: &str) -> Option<Native> {
+    known(name).map(|known| known.native)
+}
+
+/// A call in progress: the arguments, and access to the machine and the world.
+pub(super) struct NativeCall<'m, 'p> {
+    pub machine: &'m mut Machine<'p>,
+    pub env: &'m mut dyn Environment,
+    pub thread: ThreadId,
+    func: FuncId,
+    args: Vec<Value>,
+}
+
+impl<'p> Machine<'p> {
+    pub(super) fn run_native(
+        &mut self,
+        thread: ThreadId,
+        func: FuncId,
+        native: Native,
+        args: Vec<Value>,
+        env: &mut dyn Environment,
+    ) -> Checked<Value> {
+        native(&mut NativeCall { machine: self, env, thread, func, args })
+    }
+}
+
+impl NativeCall<'_, '_> {
+    pub fn name(&self) -> &str {
+        &self.machine.image().functions[self.func].name
+    }
+
+    pub fn pointer_bytes(&self) -> u64 {
+        self.machine.program().model.pointer_bytes()
+    }
+
+    /// The bits of an argument, which must be there and defined.
+    pub fn bits(&self, index: usize) -> Checked<u128> {
+        match self.args.get(index) {
+            Some(value) if value.is_defined() => Ok(value.bits),
+            _ => Err(self.uninitialised()),
+        }
+    }
+
+    /// An argument as an address or another unsigned number.
+    pub fn word(&self, index: usize) -> Checked<u64> {
+        Ok(self.bits(index)? as u64)
+    }
+
+    /// An argument as a C `int`.
+    pub fn int(&self, index: usize) -> Checked<i32> {
+        Ok(self.bits(index)? as i32)
+    }
+
+    /// An argument as a C `long`.
+    pub fn long(&self, index: usize) -> Checked<i64> {
+        let bits = self.word(index)?;
+        Ok(if self.pointer_bytes() == 4 { i64::from(bits as i32) } else { bits as i64 })
+    }
+
+    pub fn violation(&self, kind: ViolationKind, message: String) -> Box<Violation> {
+        self.machine.violation(self.thread, kind, format!("{message}, in a call of `{}`", self.name()))
+    }
+
+    pub fn invalid(&self, message: String) -> Box<Violation> {
+        self.violation(ViolationKind::InvalidArgument, message)
+    }
+
+    pub fn uninitialised(&self) -> Box<Violation> {
+        self.violation(ViolationKind::Uninitialised, "an uninitialised value is used".to_string())
+    }
+
+    pub fn fault(&self, fault: Fault) -> Box<Violation> {
+        let message = self.machine.message_for(fault);
+        self.violation(fault.kind, message)
+    }
+
+    /// Bytes from memory, which must be defined.
+    pub fn read(&self, address: u64, len: u64) -> Checked<Vec<u8>> {
+        match self.machine.memory.slice(address, len) {
+            Ok((bytes, true)) => Ok(bytes.to_vec()),
+            Ok((_, false)) => Err(self.uninitialised()),
+            Err(fault) => Err(self.fault(fault)),
+        }
+    }
+
+    pub fn write(&mut self, address: u64, bytes: &[u8]) -> Checked<()> {
+        let written = self.machine.memory.write_slice(address, bytes);
+        written.map_err(|fault| self.fault(fault))
+    }
+
+    /// The bytes of a string: up to its end or `most` of them.
+    pub fn text(&self, address: u64, most: usize) -> Checked<Vec<u8>> {
+        let memory = &self.machine.memory;
+        let room = memory.room(address).map_err(|fault| self.fault(Fault { len: 1, ..fault }))?;
+        let len = room.min(most as u64);
+        let (bytes, _) = memory.slice(address, len).map_err(|fault| self.fault(fault))?;
+        match bytes.iter().position(|byte| *byte == 0) {
+            // An undefined byte may look like the end; reading the terminator too finds that out.
+            Some(end) => self.read(address, end as u64 + 1).map(|mut text| {
+                text.pop();
+                text
+            }),
+            None if len == most as u64 => self.read(address, len),
+            None => {
+                self.read(address, len)?;
+                let past =
+                    Fault { kind: ViolationKind::OutOfBounds, address: address + len, len: 1, intent: Intent::Read };
+                Err(self.fault(past))
+            }
+        }
+    }
+
+    /// A string of wide characters, as far as the C locale can show it.
+    pub fn wide_text(&self, address: u64, most: usize) -> Checked<Vec<u8>> {
+        let mut text = Vec::new();
+        while text.len() < most {
+            let bytes = self.read(address + 4 * text.len() as u64, 4)?;
+            match u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) {
+                0 => break,
+                character @ 1..=127 => text.push(character as u8),
+                _ => text.push(b'?'),
+            }
+        }
+        Ok(text)
+    }
+}
+
+/// Walks over variable arguments as the target's stack holds them.
+pub(super) struct VariableArguments {
+    next: u64,
+    model: DataModel,
+}
+
+impl VariableArguments {
+    /// From the address of the area: the last parameter of a variadic function.
+    pub fn area(call: &NativeCall<'_, '_>, index: usize) -> Checked<VariableArguments> {
+        Ok(VariableArguments { next: call.word(index)?, model: call.machine.program().model })
+    }
+
+    /// From a `va_list`: on LP64 a pointer to a structure that has the area's address at 8, on ILP32 the address.
+    pub fn list(call: &NativeCall<'_, '_>, index: usize) -> Checked<VariableArguments> {
+        let model = call.machine.program().model;
+        let list = call.word(index)?;
+        let next = match model {
+            DataModel::Lp64 => {
+                let mut bytes = [0; 8];
+                bytes.copy_from_slice(&call.read(list.wrapping_add(8), 8)?);
+                u64::from_le_bytes(bytes)
+            }
+            DataModel::Ilp32 => list,
+        };
+        Ok(VariableArguments { next, model })
+    }
+
+    /// An integer of `bytes` bytes (less than an `int` was promoted), zero-extended.
+    pub fn integer(&mut self, call: &NativeCall<'_, '_>, bytes: u64) -> Checked<u64> {
+        let cell = self.model.pointer_bytes();
+        let read = call.read(self.next, bytes.clamp(1, 8))?;
+        self.next += bytes.max(cell).next_multiple_of(cell);
+        Ok(read.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
+    }
+
+    /// The bits of a `double` or a `long double`.
+    pub fn float(&mut self, call: &NativeCall<'_, '_>, kind: FloatKind) -> Checked<u128> {
+        let (align, size) = match (kind, self.model) {
+            (FloatKind::F80, DataModel::Lp64) => (16, 16),
+            (FloatKind::F80, DataModel::Ilp32) => (4, 12),
+            _ => (1, 8),
+        };
+        // The area begins at a multiple of 16, in its own granule.
+        self.next = self.next.next_multiple_of(align);
+        let read = call.read(self.next, u64::from(kind.bits() / 8))?;
+        self.next += size;
+        Ok(read.iter().rev().fold(0, |value, byte| value << 8 | u128::from(*byte)))
+    }
+}

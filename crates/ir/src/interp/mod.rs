@@ -1,0 +1,48 @@
+//! The reference interpreter: the semantics page, executable.
+//!
+//! An [`Image`] is a program made ready to run. A [`Machine`] is the state of one execution of it. [`Machine::step`] makes one
+//! step of one thread, indivisibly, and everything that the machine does not decide comes from an [`Environment`]; which
+//! thread steps is the caller's choice, or a [`Scheduler`]'s. A machine is a value: clone it to fork an execution.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `value`, `arithmetic`, `float` | values with undefined bits, and what operators do to them |
+//! | `eval`, `image` | expressions and instructions, compiled |
+//! | `bytes`, `memory` | objects, addresses, the checks of every access |
+//! | `machine`, `step`, `sync` | threads, and what each step does |
+//! | `enabled`, `schedule` | who can step, and choosing who does |
+//! | `undefined`, `violation` | what happens on undefined values and other errors |
+//! | `external`, `stdio`, `format`, `decimal`, `scan`, `maths` | library functions that are known by name |
+
+mod arithmetic;
+mod bytes;
+mod decimal;
+mod enabled;
+mod environment;
+mod eval;
+mod external;
+mod float;
+mod format;
+mod image;
+mod machine;
+mod maths;
+mod memory;
+mod scan;
+mod schedule;
+mod stdio;
+mod step;
+mod sync;
+mod undefined;
+mod value;
+mod violation;
+
+pub use enabled::Footprint;
+pub use environment::{Captured, Environment, FileHandle, OpenMode, Source, Terminal};
+pub use external::is_known_external;
+pub use image::{Image, Next, Place};
+pub use machine::{MAIN, Machine, Options, Status, Thread, ThreadId, UndefinedPolicy};
+pub use schedule::{Blocked, Ending, Outcome, Prng, Random, RoundRobin, Scheduler, run};
+pub use step::StepResult;
+pub use sync::Wait;
+pub use value::Value;
+pub use violation::{Fault, Intent, Violation, ViolationKind};
