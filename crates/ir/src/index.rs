@@ -95,6 +95,10 @@ impl<I: Idx, T> IndexVec<I, T> {
         self.items.get(id.index())
     }
 
+    pub fn into_vec(self) -> Vec<T> {
+        self.items
+    }
+
     pub fn as_slice(&self) -> &[T] {
         &self.items
     }
@@ -122,6 +126,12 @@ impl<I: Idx, T> IndexMut<I> for IndexVec<I, T> {
 impl<I: Idx, T> FromIterator<T> for IndexVec<I, T> {
     fn from_iter<It: IntoIterator<Item = T>>(items: It) -> Self {
         IndexVec { items: items.into_iter().collect(), marker: PhantomData }
+    }
+}
+
+impl<I: Idx, T> Extend<T> for IndexVec<I, T> {
+    fn extend<It: IntoIterator<Item = T>>(&mut self, items: It) {
+        self.items.extend(items);
     }
 }
 

@@ -121,14 +121,14 @@ impl Machine<'_> {
             Code::Switch(_) | Code::Assume(_) | Code::Assert { .. } | Code::Nondet(_) => false,
             Code::Load { ptr, .. } => !self.is_constant(thread, ptr),
             Code::Store { .. } => true,
-            Code::Call(call) => match call.callee {
-                Target::Direct(func) => {
-                    let function = &self.image().functions[func];
-                    function.entry.is_none() && !function.pure
-                }
-                // It may turn out to be external; that is rare, and being visible is safe.
-                Target::Indirect(_) => true,
-            },
+            Code::Call(call) => {
+                let func = match &call.callee {
+                    Target::Direct(func) => Some(*func),
+                    Target::Indirect(ex) => state.frame().fast(ex).and_then(|address| self.function_at(address)),
+                };
+                let function = func.map(|func| &self.image().functions[func]);
+                function.is_some_and(|function| function.entry.is_none() && !function.pure)
+            }
             Code::Return(_) => state.callers.is_empty() || state.objects.len() > state.first_object as usize,
             Code::Rare(rare) => !matches!(**rare, Rare::Allocate { .. } | Rare::ThreadSelf { .. } | Rare::Nothing),
         }

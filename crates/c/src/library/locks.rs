@@ -1,0 +1,241 @@
+//! Synchronisation objects: mutexes, condition variables, read-write locks, spin locks, barriers, once, semaphores.
+//!
+//! Timed operations: time is arbitrary, so a wait with a deadline that ends, ends at some moment; at that moment the lock is
+//! free and it is taken, or it is not and the time is over. That is a `try` that says "timed out" instead of "busy".
+
+use super::recipe::{Call, Recipe, Value};
+use leno_ir::program::{BinaryOp, Callee, Expr, LockKind, Op, SyncOp, Type};
+
+const EBUSY: i32 = 16;
+const ETIMEDOUT: i32 = 110;
+/// C11's results, as glibc numbers them.
+const THRD_BUSY: i32 = 1;
+const THRD_ERROR: i32 = 2;
+const THRD_TIMEDOUT: i32 = 4;
+
+pub(super) fn recipe(name: &str) -> Option<Recipe> {
+    mutex(name).or_else(|| condition(name)).or_else(|| other(name))
+}
+
+fn mutex(name: &str) -> Option<Recipe> {
+    use LockKind::{Mutex, Spin};
+    Some(match name {
+        "pthread_mutex_init" => init_mutex,
+        "pthread_mutex_destroy" => |call| posix(call, SyncOp::LockDestroy(Mutex)),
+        "pthread_mutex_lock" => |call| posix(call, SyncOp::Lock(Mutex)),
+        "pthread_mutex_trylock" => |call| posix(call, SyncOp::TryLock(Mutex)),
+        "pthread_mutex_timedlock" | "pthread_mutex_clocklock" => |call| timed(call, SyncOp::TryLock(Mutex)),
+        "pthread_mutex_unlock" => |call| posix(call, SyncOp::Unlock(Mutex)),
+        "pthread_mutex_consistent" => |call| call.number(0),
+
+        "mtx_init" => |call| {
+            let (at, kind) = (call.pointer(0), call.int(1));
+            // mtx_recursive is the lowest bit; mtx_timed makes no difference.
+            let kind = call.builder.binary(BinaryOp::And, kind, Expr::int(1, 32));
+            let result = call.sync(SyncOp::LockInit { lock: Mutex, kind }, at);
+            c11(call, result)
+        },
+        "mtx_destroy" => |call| quiet(call, SyncOp::LockDestroy(Mutex)),
+        "mtx_lock" => |call| posix(call, SyncOp::Lock(Mutex)).and_then(|(result, _)| c11(call, result)),
+        "mtx_trylock" => |call| posix(call, SyncOp::TryLock(Mutex)).and_then(|(result, _)| c11(call, result)),
+        "mtx_timedlock" => |call| timed(call, SyncOp::TryLock(Mutex)).and_then(|(result, _)| c11(call, result)),
+        "mtx_unlock" => |call| posix(call, SyncOp::Unlock(Mutex)).and_then(|(result, _)| c11(call, result)),
+
+        "pthread_spin_init" => |call| posix(call, SyncOp::LockInit { lock: Spin, kind: Expr::int(0, 32) }),
+        "pthread_spin_destroy" => |call| posix(call, SyncOp::LockDestroy(Spin)),
+        "pthread_spin_lock" => |call| posix(call, SyncOp::Lock(Spin)),
+        "pthread_spin_trylock" => |call| posix(call, SyncOp::TryLock(Spin)),
+        "pthread_spin_unlock" => |call| posix(call, SyncOp::Unlock(Spin)),
+
+        // GenMC's mutex is an int.
+        "__VERIFIER_mutex_init" => |call| posix(call, SyncOp::LockInit { lock: Spin, kind: Expr::int(0, 32) }),
+        "__VERIFIER_mutex_destroy" => |call| posix(call, SyncOp::LockDestroy(Spin)),
+        "__VERIFIER_mutex_lock" => |call| posix(call, SyncOp::Lock(Spin)),
+        "__VERIFIER_mutex_trylock" => |call| posix(call, SyncOp::TryLock(Spin)),
+        "__VERIFIER_mutex_unlock" => |call| posix(call, SyncOp::Unlock(Spin)),
+        _ => return None,
+    })
+}
+
+fn condition(name: &str) -> Option<Recipe> {
+    Some(match name {
+        "pthread_cond_init" => |call| posix(call, SyncOp::CondInit),
+        "pthread_cond_destroy" => |call| posix(call, SyncOp::CondDestroy),
+        "pthread_cond_wait" => |call| {
+            let result = wait(call, None);
+            call.as_int(result)
+        },
+        "pthread_cond_timedwait" => |call| {
+            let result = wait(call, Some(2));
+            call.as_int(result)
+        },
+        "pthread_cond_clockwait" => |call| {
+            let result = wait(call, Some(3));
+            call.as_int(result)
+        },
+        "pthread_cond_signal" => |call| posix(call, SyncOp::CondSignal),
+        "pthread_cond_broadcast" | "__leno_cond_broadcast" => |call| posix(call, SyncOp::CondBroadcast),
+
+        "cnd_init" => |call| posix(call, SyncOp::CondInit).and_then(|(result, _)| c11(call, result)),
+        "cnd_destroy" => |call| quiet(call, SyncOp::CondDestroy),
+        "cnd_wait" => |call| {
+            let result = wait(call, None);
+            c11(call, result)
+        },
+        "cnd_timedwait" => |call| {
+            let result = wait(call, Some(2));
+            c11(call, result)
+        },
+        "cnd_signal" => |call| posix(call, SyncOp::CondSignal).and_then(|(result, _)| c11(call, result)),
+        "cnd_broadcast" => |call| posix(call, SyncOp::CondBroadcast).and_then(|(result, _)| c11(call, result)),
+
+        "__leno_cond_sleep" => |call| {
+            let mutex = call.pointer(1);
+            posix(call, SyncOp::CondSleep { mutex })
+        },
+        "__leno_cond_wake" => |call| {
+            let (at, mutex) = (call.pointer(0), call.pointer(1));
+            let result = wake(call, at, mutex, None);
+            call.as_int(result)
+        },
+        "__leno_cond_wake_timed" => |call| {
+            let (at, mutex, deadline) = (call.pointer(0), call.pointer(1), call.pointer(2));
+            let result = wake(call, at, mutex, Some(deadline));
+            call.as_int(result)
+        },
+        "__leno_cond_relock" => |call| posix(call, SyncOp::CondRelock),
+        _ => return None,
+    })
+}
+
+fn other(name: &str) -> Option<Recipe> {
+    Some(match name {
+        "pthread_rwlock_init" => |call| posix(call, SyncOp::RwInit),
+        "pthread_rwlock_destroy" => |call| posix(call, SyncOp::RwDestroy),
+        "pthread_rwlock_rdlock" => |call| posix(call, SyncOp::ReadLock),
+        "pthread_rwlock_tryrdlock" => |call| posix(call, SyncOp::TryReadLock),
+        "pthread_rwlock_timedrdlock" | "pthread_rwlock_clockrdlock" => |call| timed(call, SyncOp::TryReadLock),
+        "pthread_rwlock_wrlock" => |call| posix(call, SyncOp::WriteLock),
+        "pthread_rwlock_trywrlock" => |call| posix(call, SyncOp::TryWriteLock),
+        "pthread_rwlock_timedwrlock" | "pthread_rwlock_clockwrlock" => |call| timed(call, SyncOp::TryWriteLock),
+        "pthread_rwlock_unlock" => |call| posix(call, SyncOp::RwUnlock),
+
+        "pthread_barrier_init" => |call| {
+            let count = call.int(2);
+            posix(call, SyncOp::BarrierInit { count })
+        },
+        "pthread_barrier_destroy" => |call| posix(call, SyncOp::BarrierDestroy),
+        "pthread_barrier_wait" => wait_at_barrier,
+
+        "pthread_once" => |call| {
+            run_once(call);
+            call.number(0)
+        },
+        "call_once" => |call| {
+            run_once(call);
+            None
+        },
+
+        "sem_init" => |call| {
+            let value = call.int(2);
+            posix(call, SyncOp::SemInit { value })
+        },
+        "sem_destroy" => |call| posix(call, SyncOp::SemDestroy),
+        "sem_wait" => |call| {
+            call.cancellation_point();
+            posix(call, SyncOp::SemWait)
+        },
+        "sem_post" => |call| posix(call, SyncOp::SemPost),
+        "sem_getvalue" => |call| {
+            let (at, place) = (call.pointer(0), call.pointer(1));
+            let value = call.sync(SyncOp::SemGetValue, at);
+            call.builder.store(place, Type::I32, value);
+            call.number(0)
+        },
+        "__leno_sem_trywait" => |call| posix(call, SyncOp::SemTryWait),
+        _ => return None,
+    })
+}
+
+/// A step on the first argument; its result is the call's.
+fn posix(call: &mut Call<'_, '_, '_>, op: SyncOp) -> Value {
+    let at = call.pointer(0);
+    let result = call.sync(op, at);
+    call.as_int(result)
+}
+
+/// A step on the first argument; the call has no result.
+fn quiet(call: &mut Call<'_, '_, '_>, op: SyncOp) -> Value {
+    let at = call.pointer(0);
+    call.sync_quietly(op, at);
+    None
+}
+
+/// A `try` step for a call with a deadline.
+fn timed(call: &mut Call<'_, '_, '_>, op: SyncOp) -> Value {
+    let at = call.pointer(0);
+    let result = call.sync(op, at);
+    call.as_int(call.replace(&result, EBUSY, ETIMEDOUT, result.clone()))
+}
+
+/// An error number as one of C11's.
+fn c11(call: &mut Call<'_, '_, '_>, result: Expr) -> Value {
+    let result = call.builder.materialize(result);
+    let error = call.replace(&result, 0, 0, Expr::int(THRD_ERROR as u128, 32));
+    let error = call.replace(&result, ETIMEDOUT, THRD_TIMEDOUT, error);
+    call.as_int(call.replace(&result, EBUSY, THRD_BUSY, error))
+}
+
+fn init_mutex(call: &mut Call<'_, '_, '_>) -> Value {
+    let (at, attributes) = (call.pointer(0), call.pointer(1));
+    let has_attributes = call.is_not_null(&attributes);
+    let kind =
+        call.either(has_attributes, Type::I32, |call| call.builder.load(attributes, Type::I32), |_| Expr::int(0, 32));
+    let result = call.sync(SyncOp::LockInit { lock: LockKind::Mutex, kind }, at);
+    call.as_int(result)
+}
+
+/// Waits for the condition variable (argument 0) with the mutex (argument 1), until the deadline that an argument points to.
+fn wait(call: &mut Call<'_, '_, '_>, deadline: Option<usize>) -> Expr {
+    let (at, mutex) = (call.pointer(0), call.pointer(1));
+    let deadline = deadline.map(|index| call.pointer(index));
+    let model_args = vec![at.clone(), mutex.clone(), deadline.clone().unwrap_or(Expr::NULL)];
+    if let Some(result) = call.call_model("__leno_cancellable_wait", model_args) {
+        return result.unwrap_or_else(|| Expr::int(0, 32));
+    }
+    call.sync_quietly(SyncOp::CondSleep { mutex: mutex.clone() }, at.clone());
+    let result = wake(call, at, mutex.clone(), deadline);
+    call.sync_quietly(SyncOp::CondRelock, mutex);
+    result
+}
+
+/// The second step of a wait. A spurious wake-up is a timeout that nobody asked for, and hears nothing of.
+fn wake(call: &mut Call<'_, '_, '_>, at: Expr, mutex: Expr, deadline: Option<Expr>) -> Expr {
+    if deadline.is_none() && call.options().spurious_wakeups {
+        call.sync_quietly(SyncOp::CondWake { mutex, deadline: Some(Expr::NULL) }, at);
+        return Expr::int(0, 32);
+    }
+    call.sync(SyncOp::CondWake { mutex, deadline }, at)
+}
+
+fn wait_at_barrier(call: &mut Call<'_, '_, '_>) -> Value {
+    let at = call.pointer(0);
+    let ticket = call.builder.new_temp(Type::Int(64));
+    call.builder.push(Op::Sync { dst: Some(ticket), op: SyncOp::BarrierArrive, at: at.clone() });
+    let result = call.sync(SyncOp::BarrierLeave { ticket: Expr::Local(ticket) }, at);
+    call.as_int(result)
+}
+
+fn run_once(call: &mut Call<'_, '_, '_>) {
+    let (at, routine) = (call.pointer(0), call.pointer(1));
+    let is_first = call.sync(SyncOp::OnceBegin, at.clone());
+    let is_first = call.equals(&is_first, 1);
+    call.when(is_first, |call| {
+        let callee = match routine {
+            Expr::Function(function) => Callee::Direct(function),
+            pointer => Callee::Indirect(pointer),
+        };
+        call.builder.push(Op::Call { dst: None, callee, args: Vec::new() });
+        call.sync_quietly(SyncOp::OnceEnd, at);
+    });
+}

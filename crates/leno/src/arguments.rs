@@ -1,0 +1,239 @@
+//! The words of the command line.
+//!
+//! Flags of the preprocessor are spelled as gcc spells them, also those that no Rust library would parse (`-std=gnu11`,
+//! `-include file.h`): people paste them from their makefiles. Their order is kept, because `-DX -UX` and `-UX -DX`
+//! differ.
+
+use clap::{ArgMatches, Args, Parser, Subcommand, ValueEnum};
+use leno_ir::program::DataModel;
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+#[derive(Parser, Debug)]
+#[command(name = "leno", version, about, max_term_width = 100)]
+#[command(long_about = "Leno reads concurrent C programs.\n\n\
+    It turns them into a small representation in which every step that another thread could see is one instruction, runs \
+    that under any schedule, and writes it back as C.")]
+#[command(after_help = "Exit codes:\n  \
+    0  the program ended normally (for `run`: its own exit status)\n  \
+    1  a violation was found\n  \
+    2  no verdict: a limit was reached\n  \
+    3  the input or the command line is wrong\n\n\
+    Examples:\n  \
+    leno run --seed 7 bank.c            run it, under one schedule of many\n  \
+    leno dump --ir bank.c               show the representation\n  \
+    leno emit-c bank.c -o plain.c       write it back as C")]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// Run a program under a schedule chosen at random from a seed
+    ///
+    /// Every step is checked: invalid memory accesses, uninitialised values, failed assertions, wrong unlocks and deadlocks
+    /// end the run with a report. The same seed gives the same run.
+    #[command(after_help = "Examples:\n  \
+        leno run examples/bounded_buffer.c\n  \
+        leno run --seed 7 examples/bank_account.c\n  \
+        leno run -Iinclude -DN=4 main.c queue.c -- input.txt")]
+    Run(Run),
+    /// Show what Leno made of a program
+    #[command(after_help = "Examples:\n  \
+        leno dump --ir examples/peterson.c\n  \
+        leno dump --cfg examples/peterson.c | dot -Tsvg > peterson.svg")]
+    Dump(Dump),
+    /// Write the representation back as C
+    ///
+    /// The result is one file that any gcc or clang compiles, and that does what the program does, instruction by instruction.
+    #[command(after_help = "Example:\n  \
+        leno emit-c examples/treiber_stack.c -o plain.c && cc plain.c -lpthread -lm && ./a.out")]
+    EmitC(EmitC),
+}
+
+#[derive(Args, Debug)]
+pub struct Run {
+    #[command(flatten)]
+    pub program: Sources,
+    /// Chooses the schedule, and values that the program does not determine
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Give up after this many steps
+    #[arg(long, value_name = "N")]
+    pub max_steps: Option<u64>,
+    /// Arguments of the program
+    #[arg(last = true, value_name = "ARGS")]
+    pub args: Vec<OsString>,
+}
+
+#[derive(Args, Debug)]
+pub struct Dump {
+    #[command(flatten)]
+    pub program: Sources,
+    #[command(flatten)]
+    pub what: DumpWhat,
+}
+
+#[derive(Args, Debug)]
+#[group(required = true, multiple = false)]
+pub struct DumpWhat {
+    /// The textual form, which can be parsed back
+    #[arg(long)]
+    pub ir: bool,
+    /// The control-flow graphs, for Graphviz
+    #[arg(long)]
+    pub cfg: bool,
+}
+
+#[derive(Args, Debug)]
+pub struct EmitC {
+    #[command(flatten)]
+    pub program: Sources,
+    /// Where to write it, instead of standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Leave out the comments that say where each instruction comes from
+    #[arg(long)]
+    pub no_comments: bool,
+}
+
+/// The program, and how to read it.
+#[derive(Args, Debug)]
+pub struct Sources {
+    /// C files (`.i` files are taken as preprocessed); together they are one program
+    #[arg(required = true, value_name = "FILE")]
+    pub files: Vec<PathBuf>,
+    /// Search a directory for headers
+    #[arg(short = 'I', value_name = "DIR", help_heading = "C")]
+    include_directory: Vec<String>,
+    /// Define a macro
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", help_heading = "C")]
+    define: Vec<String>,
+    /// Undefine a macro
+    #[arg(short = 'U', value_name = "NAME", help_heading = "C")]
+    undefine: Vec<String>,
+    /// Read a file first (also: -include FILE)
+    #[arg(long, value_name = "FILE", help_heading = "C")]
+    include: Vec<String>,
+    /// Search a directory for system headers (also: -isystem DIR)
+    #[arg(long, value_name = "DIR", help_heading = "C")]
+    isystem: Vec<String>,
+    /// The version of C (also: -std=gnu11)
+    #[arg(long, value_name = "STANDARD", help_heading = "C")]
+    std: Option<String>,
+    /// The compiler whose preprocessor to use [default: $CC, or cc]
+    #[arg(long, value_name = "COMMAND", help_heading = "C")]
+    pub cc: Option<String>,
+    /// Sizes of `long` and of pointers
+    #[arg(long, value_enum, default_value_t = Model::Lp64, help_heading = "C")]
+    pub data_model: Model,
+    /// Let `malloc` and its like return null
+    #[arg(long, help_heading = "C")]
+    pub malloc_may_fail: bool,
+    /// Let a wait on a condition variable end without a signal
+    #[arg(long, help_heading = "C")]
+    pub spurious_wakeups: bool,
+    /// Report signed arithmetic that overflows
+    #[arg(long, help_heading = "C")]
+    pub check_overflow: bool,
+    /// The preprocessor's flags in the order given.
+    #[arg(skip)]
+    pub preprocessor_flags: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Model {
+    Lp64,
+    Ilp32,
+}
+
+impl From<Model> for DataModel {
+    fn from(model: Model) -> DataModel {
+        match model {
+            Model::Lp64 => DataModel::Lp64,
+            Model::Ilp32 => DataModel::Ilp32,
+        }
+    }
+}
+
+impl Cli {
+    /// Puts the preprocessor's flags back into the order in which they were given.
+    pub fn in_order(mut self, matches: &ArgMatches) -> Command {
+        if let Some((_, matches)) = matches.subcommand() {
+            let sources = match &mut self.command {
+                Command::Run(run) => &mut run.program,
+                Command::Dump(dump) => &mut dump.program,
+                Command::EmitC(emit) => &mut emit.program,
+            };
+            sources.preprocessor_flags = preprocessor_flags(matches);
+        }
+        self.command
+    }
+}
+
+fn preprocessor_flags(matches: &ArgMatches) -> Vec<String> {
+    let spellings = [
+        ("include_directory", "-I"),
+        ("define", "-D"),
+        ("undefine", "-U"),
+        ("include", "-include"),
+        ("isystem", "-isystem"),
+        ("std", "-std="),
+    ];
+    let mut flags = Vec::new();
+    for (id, spelling) in spellings {
+        let values = matches.get_many::<String>(id).into_iter().flatten();
+        flags.extend(matches.indices_of(id).into_iter().flatten().zip(values).map(|(at, value)| (at, spelling, value)));
+    }
+    flags.sort();
+    let words = flags.into_iter().flat_map(|(_, spelling, value)| match spelling {
+        "-std=" => vec![format!("-std={value}")],
+        _ => vec![spelling.to_string(), value.clone()],
+    });
+    words.collect()
+}
+
+/// Rewrites what gcc spells with a single dash into what our own parser understands.
+pub fn gcc_spellings(words: Vec<OsString>) -> Vec<OsString> {
+    let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
+    let rewrite = |(at, word): (usize, OsString)| {
+        if at >= end {
+            return word;
+        }
+        match word.to_str() {
+            Some("-include") => "--include".into(),
+            Some("-isystem") => "--isystem".into(),
+            Some(text) if text.starts_with("-std=") => format!("-{text}").into(),
+            _ => word,
+        }
+    };
+    words.into_iter().enumerate().map(rewrite).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{CommandFactory, FromArgMatches};
+
+    fn flags(line: &str) -> Vec<String> {
+        let words = gcc_spellings(line.split(' ').map(OsString::from).collect());
+        let matches = Cli::command().try_get_matches_from(words).expect("a good command line");
+        match Cli::from_arg_matches(&matches).expect("all is there").in_order(&matches) {
+            Command::Run(run) => run.program.preprocessor_flags,
+            other => panic!("not a run: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn flags_of_gcc_are_understood_and_stay_in_order() {
+        let line = "leno run -UX -Ifoo -DX=1 a.c -I bar -include pre.h -std=gnu11 b.c -DY -- -Dprogram -include";
+        let expected = ["-U", "X", "-I", "foo", "-D", "X=1", "-I", "bar", "-include", "pre.h", "-std=gnu11", "-D", "Y"];
+        assert_eq!(flags(line), expected);
+    }
+}

@@ -1,0 +1,6 @@
+#include <stdlib.h>
+int main(void) {
+    void *p = malloc(1);
+    free(p);
+    free(p); //~ VIOLATION: double free
+}

@@ -1,0 +1,5 @@
+#include <stdlib.h>
+int main(void) {
+    int x;
+    free(&x); //~ VIOLATION: free
+}

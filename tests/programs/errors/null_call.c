@@ -1,0 +1,4 @@
+static void (*callback)(void);
+int main(void) {
+    callback(); //~ VIOLATION: null
+}

@@ -1,0 +1,4 @@
+static unsigned zero;
+int main(void) {
+    return 5u % zero; //~ VIOLATION: division
+}

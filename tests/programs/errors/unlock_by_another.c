@@ -1,0 +1,13 @@
+#include <pthread.h>
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *other(void *arg) {
+    pthread_mutex_unlock(&m); //~ VIOLATION: unlock
+    return arg;
+}
+int main(void) {
+    pthread_t t;
+    pthread_mutex_lock(&m);
+    pthread_create(&t, 0, other, 0);
+    pthread_join(t, 0);
+    return 0;
+}

@@ -1,0 +1,3 @@
+int main(void) {
+    break; //~ ERROR: break
+}

@@ -1,0 +1,5 @@
+int main(void) {
+twice:
+twice: //~ ERROR: twice
+    return 0;
+}

@@ -1,0 +1,5 @@
+struct point { int x, y; };
+int main(void) {
+    struct point p = {1, 2};
+    return p.z; //~ ERROR: z
+}

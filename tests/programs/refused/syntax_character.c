@@ -1,0 +1,4 @@
+int main(void) {
+    int x = 3 @ 4; //~ ERROR: @
+    return 0;
+}

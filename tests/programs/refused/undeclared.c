@@ -1,0 +1,4 @@
+int main(void) {
+    int count = 1;
+    return cuont; //~ ERROR: cuont
+}

@@ -1,0 +1,3 @@
+int main(void) {
+    goto nowhere; //~ ERROR: nowhere
+}

@@ -1,0 +1,4 @@
+int main(void) {
+    const char *s = "abc; //~ ERROR: quote
+    return 0;
+}

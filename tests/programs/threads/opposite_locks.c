@@ -1,0 +1,29 @@
+// Two locks in opposite orders: in some schedule both threads wait for ever.
+//~ SEEDS: 200
+//~ VIOLATION: deadlock
+#include <pthread.h>
+
+static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;
+static void *ab(void *arg) {
+    pthread_mutex_lock(&a);
+    pthread_mutex_lock(&b);
+    pthread_mutex_unlock(&b);
+    pthread_mutex_unlock(&a);
+    return arg;
+}
+static void *ba(void *arg) {
+    pthread_mutex_lock(&b);
+    pthread_mutex_lock(&a);
+    pthread_mutex_unlock(&a);
+    pthread_mutex_unlock(&b);
+    return arg;
+}
+
+int main(void) {
+    pthread_t s, t;
+    pthread_create(&s, NULL, ab, NULL);
+    pthread_create(&t, NULL, ba, NULL);
+    pthread_join(s, NULL);
+    pthread_join(t, NULL);
+    return 0;
+}
