@@ -44,9 +44,20 @@ fn integer(text: &[u8], digits: &[u8], radix: u32) -> Result<ExprKind, Complaint
         let next = value.checked_mul(u128::from(radix)).and_then(|value| value.checked_add(u128::from(digit_value)));
         value = next.ok_or_else(|| format!("the integer constant {} is too large", quoted(text)))?;
     }
+    if let Some(rest) = without_imaginary(suffix).filter(|rest| integer_suffix(rest).is_some()) {
+        let text = String::from_utf8_lossy(&text[..text.len() - rest.len() - 1]).into_owned();
+        return Ok(ExprKind::Float { value: FloatLiteral { text }, suffix: FloatSuffix::Unsupported });
+    }
     let suffix = integer_suffix(suffix)
         .ok_or_else(|| format!("{} is no suffix of an integer constant that Leno knows", quoted(suffix)))?;
     Ok(ExprKind::Int { value, suffix, decimal: radix == 10 })
+}
+
+/// A suffix without its `i` or `j`, if it has one: GNU's imaginary constants.
+fn without_imaginary(suffix: &[u8]) -> Option<Vec<u8>> {
+    let is_imaginary = |byte: &u8| matches!(byte, b'i' | b'I' | b'j' | b'J');
+    let at = suffix.iter().take(4).position(is_imaginary)?;
+    Some([&suffix[..at], &suffix[at + 1..]].concat())
 }
 
 fn integer_suffix(suffix: &[u8]) -> Option<IntSuffix> {
@@ -298,7 +309,9 @@ mod tests {
             ("0b12", "`2` is no digit of the binary constant `0b12`"),
             ("0x", "`0x` has no digits"),
             ("1lL", "`lL` is no suffix of an integer constant that Leno knows"),
-            ("3i", "`i` is no suffix of an integer constant that Leno knows"),
+            ("3i", "3 Unsupported"),
+            ("0x3ULi", "0x3 Unsupported"),
+            ("3ii", "`ii` is no suffix of an integer constant that Leno knows"),
             ("0xe+1", "`+1` is no suffix of an integer constant that Leno knows"),
             ("1e", "the exponent of `1e` has no digits"),
             ("0x1.0", "the hexadecimal floating constant `0x1.0` needs an exponent such as `p0`"),

@@ -155,8 +155,10 @@ impl<'a> Parser<'a> {
             Tok::RBracket => ("`]`", "`[`"),
             _ => ("`}`", "`{`"),
         };
-        let place = self.source.location(open.span());
-        let help = format!("to close the {opener} of {}:{}:{}", place.file, place.line, place.column);
+        let (file, line, _) = self.source.position(open.start);
+        let here = self.source.position(self.previous().start).0;
+        let file = if file == here { String::new() } else { format!(" of {}", self.source.files()[file]) };
+        let help = format!("to close the {opener} in line {line}{file}");
         Err(Box::new(self.missing(closer).help(help)))
     }
 

@@ -168,6 +168,7 @@ const SHAPES: &[[&str; 5]] = &[
     ["void f(void) { ", "do ", ";", " while (1);", " }"],
     ["void f(void) { switch (1) { ", "case 1: ", ";", "", " } }"],
     ["void f(void) { ", "a: ", ";", "", " }"],
+    ["void f(void) { if (1) ", "a: ", ";", "", " }"],
     ["void f(void) { ", "__attribute__((x)) ", ";", "", " }"],
     ["void f(void) { ", "void g(void) { ", ";", "}", " }"],
     ["void f(void) { ", "int x = ({ ", "0;", "});", " }"],
@@ -194,13 +195,14 @@ fn a_hundred_thousand_levels_of_anything() {
 fn what_machines_write_is_accepted() {
     let long = [
         ["void f(int x) { ", "if (x == 1) x++; else ", ";", "", " }"],
-        ["void f(int x) { switch (x) { ", "case 1: ", ";", "", " } }"],
+        ["void f(int x) { switch (x) ", "case 1: ", ";", "", " }"],
         ["int x = 0", " + 1", "", "", ";"],
         ["int x = (0", ", 1", "", "", ");"],
         ["int x = 0", " || y && z", "", "", ";"],
         ["int x = ", "y ? 1 : ", "2", "", ";"],
     ];
     let flat = [
+        ["void f(int x) { switch (x) { ", "case 1: ", ";", "", " } }"],
         ["int x[] = {", "{ 1, 2 }, ", "", "", "};"],
         ["void f(void) {", "x = y + 1;", "", "", "}"],
         ["int x = f(", "a + b, ", "1", "", ");"],

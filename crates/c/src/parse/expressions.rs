@@ -303,7 +303,12 @@ impl Parser<'_> {
                 self.expect_close(Tok::RParen, open)?;
                 self.expr(start, ExprKind::TypesCompatible(first, second))
             }
-            Tok::UnknownBuiltin => self.error(start, format!("Leno does not know {}", self.found())),
+            Tok::UnknownBuiltin => {
+                self.bump();
+                let callee = self.expr(start, ExprKind::Ident(token.name))?;
+                self.skip_balanced()?;
+                self.expr(start, ExprKind::Call { callee, args: Vec::new() })
+            }
             _ => Err(self.unexpected("an expression")),
         }
     }

@@ -50,6 +50,9 @@ impl Words {
                 self.long <= 2
             }
             Tok::Complex => !std::mem::replace(&mut self.complex, true),
+            Tok::SoftFloat => self.base.replace(Tok::Float).is_none(),
+            Tok::SoftDouble => self.base.replace(Tok::Double).is_none(),
+            Tok::SoftExtendedFloat => self.base.replace(Tok::ExtendedFloat).is_none(),
             Tok::UnsignedInt128 => {
                 self.base.replace(Tok::Int128).is_none() && self.sign.replace(Tok::Unsigned).is_none()
             }
@@ -180,6 +183,7 @@ impl Parser<'_> {
             Tok::Ident if !words.any() && self.types.is_type(token.name) => {
                 words.whole = Some(TypeSpecifier::Typedef(token.name));
             }
+            kind if kind.is_soft() && words.base.is_some() => return Ok(false),
             kind if kind.is_specifier() => {
                 if !words.add(kind) {
                     return self.error(token.span(), format!("{} does not go with the type before it", self.found()));

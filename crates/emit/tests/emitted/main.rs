@@ -4,6 +4,7 @@ mod agreement;
 mod any_program;
 mod compiler;
 mod generate;
+mod outside;
 mod programs;
 #[path = "../../../ir/tests/representation/random.rs"]
 mod random;

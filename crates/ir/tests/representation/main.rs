@@ -1,5 +1,6 @@
 //! Tests of the representation as its users see it: its textual form, the validator, graphs and analyses.
 
+mod analyses;
 mod graphs;
 mod random;
 mod round_trip;
