@@ -164,6 +164,8 @@ pub struct MemberSpec {
     /// From `_Alignas` or `aligned`: 0 when there is none.
     pub align: u32,
     pub packed: bool,
+    /// The `#pragma pack` that is in force: the most that the type itself can ask for; 0 when there is none.
+    pub pack: u32,
 }
 
 #[derive(Clone, Debug)]
@@ -254,6 +256,7 @@ impl Types {
             bits: None,
             align: 0,
             packed: false,
+            pack: 0,
         };
         let members = [
             member("gp_offset", uint),
@@ -410,7 +413,7 @@ impl Types {
         }
     }
 
-    /// Fields, size and alignment of a record. `pack` is the `#pragma pack` value (0: none).
+    /// Fields, size and alignment of a record.
     pub fn lay_out(&self, members: &[MemberSpec], is_union: bool, packed: bool, min_align: u32) -> Layout {
         let mut fields = Vec::with_capacity(members.len());
         let mut align = min_align.max(1);
@@ -433,7 +436,9 @@ impl Types {
     /// Places one member at or after `end_bits`, which it advances; also gives the alignment that the record gets from it.
     fn place(&self, member: &MemberSpec, packed: bool, end_bits: &mut u64) -> (Field, u32) {
         let packed = packed || member.packed;
-        let natural = if packed { 1 } else { self.member_align(member.ty.ty, member.ty.quals) };
+        let unpacked = self.member_align(member.ty.ty, member.ty.quals);
+        let declared = if member.pack > 0 { unpacked.min(member.pack) } else { unpacked };
+        let natural = if packed { 1 } else { declared };
         let align = natural.max(member.align);
         let size = self.size_of(member.ty.ty).unwrap_or(0);
         let Some(width) = member.bits else {
@@ -442,7 +447,7 @@ impl Types {
             return (Field { name: member.name.clone(), ty: member.ty, offset, bits: None }, align);
         };
         let unit_bits = size.max(1) * 8;
-        let declared_align = u64::from(self.member_align(member.ty.ty, member.ty.quals)) * 8;
+        let declared_align = u64::from(declared) * 8;
         if width == 0 {
             *end_bits = round_up(*end_bits, declared_align.max(u64::from(member.align) * 8));
             let offset = *end_bits / 8;

@@ -60,7 +60,8 @@ impl<'a> Checker<'a> {
             }
             Written::AlignofType(name) => {
                 let ty = self.type_name(name)?;
-                Ok(self.size_constant(u64::from(self.types().align_of(ty.ty)), span))
+                let align = self.types().align_of(ty.ty).max(self.typedef_align(name.spec, &name.declarator));
+                Ok(self.size_constant(u64::from(align), span))
             }
             Written::Generic { control, associations } => self.generic(*control, associations, span),
             Written::StmtExpr(body) => self.statement_expression(*body, span),
@@ -103,7 +104,7 @@ impl<'a> Checker<'a> {
                 let null = self.constant(0, self.common().void_ptr, span);
                 Ok(self.push(ExprKind::Deref(null), ty, span))
             }
-            Some(Entity::Typedef(_)) => fail(span, format!("`{}` is a type, not a value", self.text(name))),
+            Some(Entity::Typedef(..)) => fail(span, format!("`{}` is a type, not a value", self.text(name))),
             None => self.undeclared(name, span),
         }
     }
@@ -503,6 +504,9 @@ mod tests {
         }
         let hex = format!("0x1.{zeros}8p3");
         assert_eq!(parse_float::<Double>(&hex), Some(u128::from(8.0_f64.to_bits())));
-        assert_eq!(parse_float::<Double>(&format!("0x{}p-{}", "f".repeat(20_000), 80_000)), Some(u128::from(1.0_f64.to_bits())));
+        assert_eq!(
+            parse_float::<Double>(&format!("0x{}p-{}", "f".repeat(20_000), 80_000)),
+            Some(u128::from(1.0_f64.to_bits()))
+        );
     }
 }
