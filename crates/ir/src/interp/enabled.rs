@@ -1,13 +1,11 @@
 //! The questions that a scheduler asks before a step: who can go, who cannot and why, who would notice.
 
 use super::eval::Ex;
-use super::image::{Code, Rare, SyncStep, Target};
+use super::image::{Code, Next, Private, Rare, SyncStep, Target};
 use super::machine::{Machine, Status, ThreadId};
 use super::memory::Kind;
 use super::sync::Wait;
 use crate::program::{Body, LockKind, Op, Order, TerminatorKind};
-
-use super::image::Next;
 
 /// The bytes that a step would touch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -22,7 +20,8 @@ pub struct Footprint {
 impl Footprint {
     /// Whether two steps touch a common byte and one of them writes it.
     pub fn conflicts(self, other: Footprint) -> bool {
-        let overlap = self.address < other.address + other.len && other.address < self.address + self.len;
+        let end = |footprint: Footprint| footprint.address.saturating_add(footprint.len);
+        let overlap = self.address < end(other) && other.address < end(self);
         overlap && (self.writes || other.writes)
     }
 }
@@ -119,8 +118,10 @@ impl Machine<'_> {
         match &self.image().code[state.pc as usize] {
             Code::Assign { .. } | Code::AssignWide { .. } | Code::Goto(_) | Code::Branch { .. } => false,
             Code::Switch(_) | Code::Assume(_) | Code::Assert { .. } | Code::Nondet(_) => false,
-            Code::Load { ptr, .. } => !self.is_constant(thread, ptr),
-            Code::Store { .. } => true,
+            Code::Load { ptr, private, .. } => {
+                !self.is_private(thread, ptr, *private) && !self.is_constant(thread, ptr)
+            }
+            Code::Store { ptr, private, .. } => !self.is_private(thread, ptr, *private),
             Code::Call(call) => {
                 let func = match &call.callee {
                     Target::Direct(func) => Some(*func),
@@ -129,9 +130,23 @@ impl Machine<'_> {
                 let function = func.map(|func| &self.image().functions[func]);
                 function.is_some_and(|function| function.entry.is_none() && !function.pure)
             }
-            Code::Return(_) => state.callers.is_empty() || state.objects.len() > state.first_object as usize,
+            Code::Return(_) => {
+                let function = &self.image().functions[state.func];
+                let allocated = state.objects.len() - state.first_object as usize > function.slots.len();
+                state.callers.is_empty() || function.shares_slots || allocated
+            }
             Code::Rare(rare) => !matches!(**rare, Rare::Allocate { .. } | Rare::ThreadSelf { .. } | Rare::Nothing),
         }
+    }
+
+    /// Whether an access is to a slot whose address nobody else has, and in its bounds.
+    #[inline]
+    fn is_private(&self, thread: ThreadId, ptr: &Ex, private: Private) -> bool {
+        let Some(slot) = private.0 else { return false };
+        let state = &self.threads[thread];
+        let frame = state.frame();
+        let size = self.image().functions[state.func].slots[usize::from(slot)];
+        frame.fast(ptr).is_some_and(|address| address.wrapping_sub(frame.slots[usize::from(slot)]) < size)
     }
 
     fn is_constant(&self, thread: ThreadId, ptr: &Ex) -> bool {
