@@ -9,9 +9,17 @@ use leno_ir::interp::ThreadId;
 /// What an event did to memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Access {
-    Data { address: u64, len: u32, writes: bool, atomic: bool },
+    Data {
+        address: u64,
+        len: u32,
+        writes: bool,
+        atomic: bool,
+    },
     /// A step on a synchronisation object.
-    Sync { address: u64, step: SyncKind },
+    Sync {
+        address: u64,
+        step: SyncKind,
+    },
     /// Creates a thread: threads are numbered in order of creation.
     Spawn,
     /// A library function with effects that nothing is known of.
@@ -42,9 +50,8 @@ impl Access {
                 (v || w) && overlap(a, m, b, n)
             }
             // A synchronisation object is its first word to those who access it as data (`memset`, copying, `free`).
-            (Sync { address: a, .. }, Data { address: b, len, .. }) | (Data { address: b, len, .. }, Sync { address: a, .. }) => {
-                overlap(a, 4, b, len)
-            }
+            (Sync { address: a, .. }, Data { address: b, len, .. })
+            | (Data { address: b, len, .. }, Sync { address: a, .. }) => overlap(a, 4, b, len),
         }
     }
 

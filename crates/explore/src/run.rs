@@ -6,10 +6,13 @@
 use crate::event::{Access, Choice, Footprint, SyncKind};
 use leno_ir::callgraph::CallGraph;
 use leno_ir::index::Idx;
-use leno_ir::interp::{Environment, FileHandle, Image, Machine, OpenMode, Source, Status, StepResult, ThreadId, Violation};
+use leno_ir::interp::{
+    Environment, FileHandle, Image, Machine, OpenMode, Source, Status, StepResult, ThreadId, Violation,
+};
 use leno_ir::points_to::{AbstractObject, Place, PointsTo};
 use leno_ir::program::{Body, FuncId, Op, Program, SlotId, SyncOp, TerminatorKind};
-use leno_ir::sharing::{Sharing, SharedObjects};
+use leno_ir::sharing::{SharedObjects, Sharing};
+use leno_ir::witness::Observer;
 use std::io::SeekFrom;
 
 /// Values of up to so many bits are all tried.
@@ -110,7 +113,10 @@ impl Statics {
                 let place = image.place(pc);
                 match image.next_at(pc) {
                     leno_ir::interp::Next::Instr(instr) => match &instr.op {
-                        Op::Load { .. } | Op::Store { .. } | Op::ReadModifyWrite { .. } | Op::CompareExchange { .. } => {
+                        Op::Load { .. }
+                        | Op::Store { .. }
+                        | Op::ReadModifyWrite { .. }
+                        | Op::CompareExchange { .. } => {
                             let at = Place { function: place.func, block: place.block, instr: place.index };
                             sharing.is_shared_access(at)
                         }
@@ -134,9 +140,10 @@ fn has_shared_slot(program: &Program, points_to: &PointsTo, sharing: &SharedObje
         points_to.object(object).is_some_and(|id| sharing.of(id) == Sharing::Shared)
     });
     let Body::Blocks(blocks) = &body.body else { return slots };
-    let allocas = blocks.iter().flat_map(|b| &b.instrs).any(|instr| {
-        matches!(instr.op, Op::Allocate { storage: leno_ir::program::Storage::Stack, .. })
-    });
+    let allocas = blocks
+        .iter()
+        .flat_map(|b| &b.instrs)
+        .any(|instr| matches!(instr.op, Op::Allocate { storage: leno_ir::program::Storage::Stack, .. }));
     slots || allocas
 }
 
@@ -160,18 +167,19 @@ pub fn run_event(
     inputs: &mut Inputs,
     thread: ThreadId,
     footprint: &mut Footprint,
+    observer: &mut impl Observer,
 ) -> (Ran, u32) {
     let mut steps = 0;
     let threads = machine.threads().len();
     loop {
         add_accesses(machine, thread, footprint);
         steps += 1;
-        match machine.step(thread, inputs) {
+        match step(machine, inputs, thread, observer) {
             StepResult::Done => {}
             StepResult::Blocked => return (Ran::Done, steps - 1),
             other => return (ended(other), steps),
         }
-        let ran = run_invisible(machine, statics, inputs, thread);
+        let ran = run_invisible(machine, statics, inputs, thread, observer);
         if !matches!(ran, Ran::Done) {
             return (ran, steps);
         }
@@ -180,7 +188,7 @@ pub fn run_event(
         }
     }
     for child in threads..machine.threads().len() {
-        let ran = run_invisible(machine, statics, inputs, ThreadId::new(child));
+        let ran = run_invisible(machine, statics, inputs, ThreadId::new(child), observer);
         if !matches!(ran, Ran::Done) {
             return (ran, steps);
         }
@@ -196,13 +204,28 @@ fn ended(result: StepResult) -> Ran {
     }
 }
 
+fn step(machine: &mut Machine<'_>, inputs: &mut Inputs, thread: ThreadId, observer: &mut impl Observer) -> StepResult {
+    observer.before(machine, thread);
+    let result = machine.step(thread, inputs);
+    if result == StepResult::Done {
+        observer.after(machine, thread);
+    }
+    result
+}
+
 /// Runs a thread up to its next visible step.
-pub fn run_invisible(machine: &mut Machine<'_>, statics: &Statics, inputs: &mut Inputs, thread: ThreadId) -> Ran {
+pub fn run_invisible(
+    machine: &mut Machine<'_>,
+    statics: &Statics,
+    inputs: &mut Inputs,
+    thread: ThreadId,
+    observer: &mut impl Observer,
+) -> Ran {
     for _ in 0..PATIENCE {
         if machine.threads()[thread].status != Status::Running || is_visible(machine, statics, thread) {
             return Ran::Done;
         }
-        match machine.step(thread, inputs) {
+        match step(machine, inputs, thread, observer) {
             StepResult::Done => {}
             StepResult::Blocked => return Ran::Done,
             other => return ended(other),
@@ -267,7 +290,12 @@ pub fn add_accesses(machine: &Machine<'_>, thread: ThreadId, footprint: &mut Foo
         Next::Terminator(terminator) => {
             if matches!(terminator.kind, TerminatorKind::Return(_) | TerminatorKind::ThreadExit(_)) {
                 for (address, len) in machine.ending_objects(thread) {
-                    add(Access::Data { address, len: len.clamp(1, u64::from(u32::MAX)) as u32, writes: true, atomic: true });
+                    add(Access::Data {
+                        address,
+                        len: len.clamp(1, u64::from(u32::MAX)) as u32,
+                        writes: true,
+                        atomic: true,
+                    });
                 }
             }
         }

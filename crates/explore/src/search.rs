@@ -39,8 +39,8 @@ impl Properties {
         match kind {
             Assertion => self.assertion,
             SignedOverflow => self.overflow,
-            NullDereference | OutOfBounds | InvalidPointer | UseAfterFree | UseAfterScope | WriteToConstant | DoubleFree
-            | InvalidFree => self.memory,
+            NullDereference | OutOfBounds | InvalidPointer | UseAfterFree | UseAfterScope | WriteToConstant
+            | DoubleFree | InvalidFree => self.memory,
             _ => self.other,
         }
     }
@@ -79,7 +79,10 @@ pub struct Finding {
 pub enum What {
     Violation(Box<Violation>),
     /// Both are about to make the access.
-    Race { first: ThreadId, second: ThreadId },
+    Race {
+        first: ThreadId,
+        second: ThreadId,
+    },
     Deadlock(Vec<Blocked>),
 }
 
@@ -157,7 +160,7 @@ const SNAPSHOT_EVERY: usize = 12;
 impl<'p> Search<'_, 'p> {
     fn start(&mut self) {
         self.inputs.begin(&[]);
-        let ran = run_invisible(&mut self.machine, self.statics, &mut self.inputs, MAIN);
+        let ran = run_invisible(&mut self.machine, self.statics, &mut self.inputs, MAIN, &mut ());
         // Values that the main thread asks for before its first visible step belong to a first, empty event.
         let first = Event {
             thread: MAIN,
@@ -211,9 +214,8 @@ impl<'p> Search<'_, 'p> {
     /// What stays asleep after the last event.
     fn child_sleep(&self) -> Vec<Planned> {
         let (Some(node), Some(event)) = (self.nodes.last(), self.events.last()) else { return Vec::new() };
-        let independent = |sleeping: &&Planned| {
-            sleeping.thread != event.thread && !sleeping.footprint.conflicts(&event.footprint)
-        };
+        let independent =
+            |sleeping: &&Planned| sleeping.thread != event.thread && !sleeping.footprint.conflicts(&event.footprint);
         node.sleep.iter().filter(independent).cloned().collect()
     }
 
@@ -251,7 +253,8 @@ impl<'p> Search<'_, 'p> {
         self.inputs.begin(&planned.choices);
         let mut footprint = Footprint::default();
         let joined = self.joined_thread(thread);
-        let (ran, steps) = run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint);
+        let (ran, steps) =
+            run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut ());
         self.record(thread, footprint, steps, joined, threads);
         self.stats.events += 1;
         self.absorb(ran, thread)
@@ -393,7 +396,8 @@ impl<'p> Search<'_, 'p> {
                     return self.found_race(race as usize, index);
                 }
                 let last = &self.events[index];
-                let footprint = if last.steps > 1 { Footprint(vec![Access::Everything]) } else { last.footprint.clone() };
+                let footprint =
+                    if last.steps > 1 { Footprint(vec![Access::Everything]) } else { last.footprint.clone() };
                 let last = Planned { thread: last.thread, footprint, choices: last.choices.clone() };
                 self.plant(race as usize, last);
             }
@@ -531,7 +535,8 @@ impl<'p> Search<'_, 'p> {
             let mut footprint = Footprint::default();
             self.inputs.begin(&event.choices);
             let thread = event.thread;
-            let (ran, _) = run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint);
+            let (ran, _) =
+                run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut ());
             match ran {
                 Ran::Violation(violation) => self.machine.stop_thread(violation.thread),
                 Ran::Endless => self.machine.stop_thread(thread),

@@ -40,7 +40,8 @@ impl WakeupTree {
             if sequence.is_empty() {
                 return false;
             }
-            let Some(index) = node.branches.iter().position(|(first, _)| begins_with(&mut sequence.clone(), first)) else {
+            let Some(index) = node.branches.iter().position(|(first, _)| begins_with(&mut sequence.clone(), first))
+            else {
                 break;
             };
             begins_with(&mut sequence, &node.branches[index].0.clone());

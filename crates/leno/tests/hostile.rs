@@ -95,7 +95,8 @@ fn nests(levels: usize) -> Vec<(&'static str, String)> {
     let around = |before: &str, open: &str, middle: &str, close: &str, after: &str| {
         format!("{before}{}{middle}{}{after}", open.repeat(levels), close.repeat(levels))
     };
-    let body = |open: &str, middle: &str, close: &str| around("int main(void) { int x = 1; ", open, middle, close, " }");
+    let body =
+        |open: &str, middle: &str, close: &str| around("int main(void) { int x = 1; ", open, middle, close, " }");
     vec![
         ("parentheses", body("(", "x", ")") + ";"),
         ("parentheses that stay open", "int x = ".to_string() + &"(".repeat(levels)),
@@ -147,7 +148,13 @@ fn nests(levels: usize) -> Vec<(&'static str, String)> {
         ("enumerators", format!("enum e {{ {} }};", (0..levels).map(|n| format!("e{n},")).collect::<String>())),
         ("strings", format!("char *s = {};", "\"a\" ".repeat(levels))),
         ("increments", body("x", "++", "++") + ";"),
-        ("case labels", format!("int main(void) {{ switch (0) {{ {} }} }}", (0..levels).map(|n| format!("case {n}:;")).collect::<String>())),
+        (
+            "case labels",
+            format!(
+                "int main(void) {{ switch (0) {{ {} }} }}",
+                (0..levels).map(|n| format!("case {n}:;")).collect::<String>()
+            ),
+        ),
         ("closing", ")}]>".repeat(levels)),
         ("hashes", "#".repeat(levels)),
         ("line markers", "# 1 \"a\" 1\n".repeat(levels)),

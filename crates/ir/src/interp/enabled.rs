@@ -268,7 +268,8 @@ impl Machine<'_> {
     /// Stack objects, with their sizes, whose lives the end of the running activation ends; all of the thread's if it is the last.
     pub fn ending_objects(&self, thread: ThreadId) -> impl Iterator<Item = (u64, u64)> + '_ {
         let state = &self.threads[thread];
-        let leaves = matches!(self.next_op(thread), Next::Terminator(t) if matches!(t.kind, TerminatorKind::ThreadExit(_)));
+        let leaves =
+            matches!(self.next_op(thread), Next::Terminator(t) if matches!(t.kind, TerminatorKind::ThreadExit(_)));
         let first = if leaves { 0 } else { state.first_object as usize };
         state.objects[first..].iter().map(|address| (*address, self.memory.find(*address).map_or(0, |(i, _)| i.size)))
     }
