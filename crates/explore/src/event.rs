@@ -4,6 +4,7 @@
 //! events of different threads are *dependent* if executing them in the other order could make a difference: they touch a
 //! common byte and one writes it, they act on the same synchronisation object, or one of them touches everything.
 
+use crate::run::Effect;
 use leno_ir::interp::ThreadId;
 
 /// What an event did to memory.
@@ -86,6 +87,31 @@ pub struct Choice {
     pub index: u32,
 }
 
+/// Values of up to so many bits are all tried.
+const TRIED_BITS: u16 = 8;
+
+/// How many values are tried for a wider input: the rest is why a search is not complete.
+const SAMPLES: u32 = 3;
+
+impl Choice {
+    /// Whether all values of this width are tried.
+    pub fn is_exhaustive(width: u16) -> bool {
+        width <= TRIED_BITS
+    }
+
+    /// How many values are tried.
+    pub fn count(self) -> u32 {
+        if Choice::is_exhaustive(self.width) { 1 << self.width } else { SAMPLES }
+    }
+
+    pub fn value(self) -> u128 {
+        match self.index {
+            2 if !Choice::is_exhaustive(self.width) => u128::MAX >> (128 - self.width.min(128)),
+            index => u128::from(index),
+        }
+    }
+}
+
 /// How many events of each thread happened before.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Clock(Vec<u32>);
@@ -123,6 +149,11 @@ pub struct Event {
     pub clock: Clock,
     /// How many visible steps it was made of (more than one in an atomic section).
     pub steps: u32,
+    pub effect: Effect,
+    /// The state of its thread after it, if it stands in a loop.
+    pub fingerprint: Option<u64>,
+    /// The thread has gone round a loop without any effect: it waits for somebody else.
+    pub spins: bool,
 }
 
 impl Event {

@@ -12,12 +12,11 @@
 
 use crate::event::{Access, Choice, Clock, Event, Footprint};
 use crate::history::{Dependences, History};
-use crate::run::{Inputs, Ran, Statics, add_accesses, run_event, run_invisible, tried, tried_value};
+use crate::run::{Changes, Effect, Inputs, Ran, Statics, add_accesses, run_event, run_invisible};
 use crate::wakeup::{Planned, WakeupTree, is_weak_initial};
+use crate::witness::options;
 use leno_ir::index::Idx;
-use leno_ir::interp::{
-    Blocked, Ending, Image, MAIN, Machine, Next, Options, ThreadId, UndefinedPolicy, Violation, ViolationKind, Wait,
-};
+use leno_ir::interp::{Blocked, Ending, Image, MAIN, Machine, Next, Status, ThreadId, Violation, ViolationKind, Wait};
 use leno_ir::program::{Program, TerminatorKind};
 use std::collections::BTreeSet;
 
@@ -67,10 +66,8 @@ pub struct Stats {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
     pub what: What,
-    /// The thread of each event, and how many visible steps it makes.
-    pub schedule: Vec<(ThreadId, u32)>,
-    /// Nondeterministic values, in the order in which each thread asked for them.
-    pub inputs: Vec<(ThreadId, u16, u128)>,
+    /// The thread of each event, and the nondeterministic values that it asked for.
+    pub schedule: Vec<(ThreadId, Vec<Choice>)>,
     /// Names of the threads, by number.
     pub threads: Vec<String>,
 }
@@ -99,8 +96,7 @@ pub struct Explored {
 pub fn explore(program: &Program, properties: Properties, limits: &Limits<'_>) -> Explored {
     let image = Image::new(program);
     let statics = Statics::new(program, &image);
-    let options = Options { undefined: UndefinedPolicy::Nondet, ..Options::default() };
-    let machine = Machine::new(&image, &options);
+    let machine = Machine::new(&image, &options());
     let mut search = Search {
         statics: &statics,
         properties,
@@ -154,6 +150,9 @@ struct Search<'a, 'p> {
     finding: Option<Finding>,
 }
 
+/// Loops of more events than this are not recognised as waiting.
+const LONGEST_ROUND: usize = 200;
+
 /// A snapshot is kept every so many events.
 const SNAPSHOT_EVERY: usize = 12;
 
@@ -169,6 +168,9 @@ impl<'p> Search<'_, 'p> {
             choices: self.inputs.asked.clone(),
             clock: Clock::default(),
             steps: 0,
+            effect: Effect::default(),
+            fingerprint: None,
+            spins: false,
         };
         let has_choices = !first.choices.is_empty();
         if !self.absorb(ran, MAIN) {
@@ -232,7 +234,15 @@ impl<'p> Search<'_, 'p> {
 
     /// Whether a thread can make an event now. Exit waits for everybody else.
     fn can_step(&self, thread: ThreadId) -> bool {
-        self.machine.threads().get(thread).is_some() && self.machine.enabled(thread) && !self.is_leaving(thread)
+        self.machine.threads().get(thread).is_some()
+            && self.machine.enabled(thread)
+            && !self.is_leaving(thread)
+            && !self.spins(thread)
+    }
+
+    fn spins(&self, thread: ThreadId) -> bool {
+        let last = self.last_of.get(thread.index()).and_then(|list| list.last());
+        last.is_some_and(|last| self.events[*last as usize].spins)
     }
 
     fn is_leaving(&self, thread: ThreadId) -> bool {
@@ -253,9 +263,11 @@ impl<'p> Search<'_, 'p> {
         self.inputs.begin(&planned.choices);
         let mut footprint = Footprint::default();
         let joined = self.joined_thread(thread);
+        let mut changes = Changes::new(self.statics);
         let (ran, steps) =
-            run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut ());
-        self.record(thread, footprint, steps, joined, threads);
+            run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut changes);
+        let effect = changes.effect;
+        self.record(thread, footprint, steps, joined, threads, effect);
         self.stats.events += 1;
         self.absorb(ran, thread)
     }
@@ -265,7 +277,15 @@ impl<'p> Search<'_, 'p> {
     }
 
     /// Adds the event that was just made: its place in the order, and its races.
-    fn record(&mut self, thread: ThreadId, footprint: Footprint, steps: u32, joined: Option<ThreadId>, threads: usize) {
+    fn record(
+        &mut self,
+        thread: ThreadId,
+        footprint: Footprint,
+        steps: u32,
+        joined: Option<ThreadId>,
+        threads: usize,
+        effect: Effect,
+    ) {
         let index = self.events.len() as u32;
         let mut found = Dependences::default();
         for access in &footprint.0 {
@@ -301,7 +321,34 @@ impl<'p> Search<'_, 'p> {
         if let Some(node) = self.nodes.last_mut() {
             node.races = races;
         }
-        self.events.push(Event { thread, number, footprint, choices, clock, steps });
+        let in_loop =
+            self.machine.threads()[thread].status == Status::Running && self.statics.is_in_loop(&self.machine, thread);
+        let fingerprint = in_loop.then(|| self.machine.local_fingerprint(thread));
+        let spins = self.has_gone_round(thread, fingerprint, effect);
+        self.events.push(Event { thread, number, footprint, choices, clock, steps, effect, fingerprint, spins });
+    }
+
+    /// Whether a thread is again in a state of its own that it was in before, after events that changed nothing that others
+    /// can see. It would do the same again until somebody interferes; and whatever it can do then, it can also do without
+    /// having gone round. So it waits: executions in which somebody interferes are found by reversing races with its reads.
+    fn has_gone_round(&self, thread: ThreadId, now: Option<u64>, effect: Effect) -> bool {
+        if now.is_none() || effect.shared {
+            return false;
+        }
+        let mut private = effect.private;
+        let events = self.last_of.get(thread.index()).map_or(&[][..], Vec::as_slice);
+        // (The event itself is in the list already, as the last one.)
+        for index in events.iter().rev().skip(1).take(LONGEST_ROUND) {
+            let event = &self.events[*index as usize];
+            if event.fingerprint == now && private == 0 {
+                return true;
+            }
+            if event.effect.shared {
+                return false;
+            }
+            private ^= event.effect.private;
+        }
+        false
     }
 
     fn clock_of(&self, thread: ThreadId) -> Clock {
@@ -365,27 +412,53 @@ impl<'p> Search<'_, 'p> {
             return self.plant_races();
         }
         if self.properties.deadlock && self.machine.threads().ids().all(|thread| !self.machine.enabled(thread)) {
-            if let Ending::Deadlock(blocked) = self.machine.deadlock() {
+            if let Ending::Deadlock(blocked) = self.machine.deadlock()
+                && !blocked.is_empty()
+            {
                 return self.found(What::Deadlock(blocked));
             }
         }
         self.end_execution();
     }
 
+    /// Threads that wait for locks in a circle. None of them will ever go on, whatever the others do; so it is enough to look at
+    /// the end of an execution.
+    fn circle(&self) -> Option<Vec<Blocked>> {
+        let owner = |thread: ThreadId| match self.machine.wait(thread) {
+            Some(Wait::Lock { owner, .. }) => owner,
+            _ => None,
+        };
+        for start in self.machine.threads().ids() {
+            let mut circle = vec![start];
+            let mut at = start;
+            while let Some(next) = owner(at) {
+                if next == start {
+                    return Some(circle.into_iter().filter_map(|thread| self.machine.blocked(thread)).collect());
+                }
+                if circle.contains(&next) {
+                    break;
+                }
+                circle.push(next);
+                at = next;
+            }
+        }
+        None
+    }
+
     fn end_execution(&mut self) {
         self.stats.executions += 1;
+        if self.properties.deadlock
+            && let Some(circle) = self.circle()
+        {
+            return self.found(What::Deadlock(circle));
+        }
         self.plant_races();
     }
 
     fn found(&mut self, what: What) {
-        let schedule = self.events.iter().map(|event| (event.thread, event.steps)).collect();
-        let inputs = self
-            .events
-            .iter()
-            .flat_map(|event| event.choices.iter().map(|c| (event.thread, c.width, tried_value(c.width, c.index))))
-            .collect();
+        let schedule = self.events.iter().map(|event| (event.thread, event.choices.clone())).collect();
         let threads = self.machine.threads().iter().map(|thread| thread.name.clone()).collect();
-        self.finding = Some(Finding { what, schedule, inputs, threads });
+        self.finding = Some(Finding { what, schedule, threads });
     }
 
     /// Plans the reversal of every race of the events that are new in this execution.
@@ -549,7 +622,7 @@ impl<'p> Search<'_, 'p> {
 
 /// The next values to try: like counting, the last one fastest.
 fn next_choices(choices: &[Choice]) -> Option<Vec<Choice>> {
-    let last = choices.iter().rposition(|choice| choice.index + 1 < tried(choice.width))?;
+    let last = choices.iter().rposition(|choice| choice.index + 1 < choice.count())?;
     let mut next = choices[..=last].to_vec();
     next[last].index += 1;
     Some(next)

@@ -170,16 +170,26 @@ impl<'a> Checker<'a> {
                 let name = &self.unit.types.records[id].name;
                 return fail(spec.span, format!("`{name}` is defined twice"));
             }
-            let is_packed = has(&spec.attributes, "packed");
+            let packing =
+                Packing { packed: has(&spec.attributes, "packed"), pragma: self.pragma_pack(&spec.attributes)? };
             let specs = self.members(members)?;
             let align = self.requested_align(&[], &[&spec.attributes])?;
-            let layout = self.unit.types.lay_out(&specs, spec.is_union, is_packed, align);
+            let layout = self.unit.types.lay_out(&specs, spec.is_union, packing, align);
             if layout.size > MAX_OBJECT_BYTES {
                 return fail(spec.span, "this type is too large");
             }
             self.unit.types.records[id].layout = Some(layout);
         }
         Ok(self.unit.types.intern(Type::Record(id)))
+    }
+
+    /// What `#pragma pack` said where a record was defined; the parser hands it on as an attribute.
+    fn pragma_pack(&mut self, attributes: &'a [Attribute]) -> Result<u32> {
+        let pragma = attributes.iter().find(|attribute| attribute.name == "pragma pack");
+        match pragma.and_then(|attribute| attribute.args.first()) {
+            Some(AttributeArg::Expr(expr)) => self.align_value(*expr).map(|align| align as u32),
+            _ => Ok(0),
+        }
     }
 
     /// The record that a tag means: an old one, or a new one if the tag is unknown or this is a definition in a new scope.

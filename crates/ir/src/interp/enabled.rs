@@ -274,6 +274,22 @@ impl Machine<'_> {
         state.objects[first..].iter().map(|address| (*address, self.memory.find(*address).map_or(0, |(i, _)| i.size)))
     }
 
+    /// A hash of everything that belongs to a thread alone: where it is in which activations, and all its registers.
+    pub fn local_fingerprint(&self, thread: ThreadId) -> u64 {
+        let state = &self.threads[thread];
+        let mut hash = u64::from(state.pc) ^ 0x9e37_79b9_7f4a_7c15;
+        let mut add = |value: u64| hash = (hash.rotate_left(23) ^ value).wrapping_mul(0x9fb2_1c65_1e98_df25);
+        for caller in &state.callers {
+            add(u64::from(caller.pc));
+        }
+        for cell in &state.cells {
+            add(cell.bits);
+            add(cell.undefined);
+        }
+        state.objects.iter().for_each(|object| add(*object));
+        hash
+    }
+
     /// Lets a thread go no further, as if an assumption had been false; an ending that it caused is taken back.
     pub fn stop_thread(&mut self, thread: ThreadId) {
         self.over = false;
