@@ -171,14 +171,6 @@ impl<'a> Checker<'a> {
         Ok(align)
     }
 
-    /// What `#pragma pack` says about a record; 0 when it says nothing.
-    fn pragma_pack(&mut self, attributes: &'a [Attribute]) -> Result<u32> {
-        match attributes.iter().find(|attribute| attribute.name == "pragma pack").map(|found| found.args.first()) {
-            Some(Some(AttributeArg::Expr(expr))) => Ok(self.align_value(*expr)? as u32),
-            _ => Ok(0),
-        }
-    }
-
     fn align_value(&mut self, expr: ast::ExprId) -> Result<u64> {
         let value = self.constant_int(expr, "an alignment")?;
         let span = self.ast.exprs[expr].span;
@@ -198,18 +190,26 @@ impl<'a> Checker<'a> {
                 let name = &self.unit.types.records[id].name;
                 return fail(spec.span, format!("`{name}` is defined twice"));
             }
-            let is_packed = has(&spec.attributes, "packed");
-            let pack = self.pragma_pack(&spec.attributes)?;
-            let mut specs = self.members(members)?;
-            specs.iter_mut().for_each(|member| member.pack = pack);
+            let packing =
+                Packing { packed: has(&spec.attributes, "packed"), pragma: self.pragma_pack(&spec.attributes)? };
+            let specs = self.members(members)?;
             let align = self.requested_align(&[], &[&spec.attributes])?;
-            let layout = self.unit.types.lay_out(&specs, spec.is_union, is_packed, align);
+            let layout = self.unit.types.lay_out(&specs, spec.is_union, packing, align);
             if layout.size > MAX_OBJECT_BYTES {
                 return fail(spec.span, "this type is too large");
             }
             self.unit.types.records[id].layout = Some(layout);
         }
         Ok(self.unit.types.intern(Type::Record(id)))
+    }
+
+    /// What `#pragma pack` said where a record was defined; the parser hands it on as an attribute.
+    fn pragma_pack(&mut self, attributes: &'a [Attribute]) -> Result<u32> {
+        let pragma = attributes.iter().find(|attribute| attribute.name == "pragma pack");
+        match pragma.and_then(|attribute| attribute.args.first()) {
+            Some(AttributeArg::Expr(expr)) => self.align_value(*expr).map(|align| align as u32),
+            _ => Ok(0),
+        }
     }
 
     /// The record that a tag means: an old one, or a new one if the tag is unknown or this is a definition in a new scope.
@@ -281,7 +281,7 @@ impl<'a> Checker<'a> {
         let name = declarator.name.map_or(String::new(), |name| self.text(name).to_string());
         let packed = has(&declarator.attributes, "packed")
             || has(&specifiers.attributes, "packed") && !self.defines_record(spec);
-        Ok(Some(MemberSpec { name, ty, bits, align, packed, pack: 0 }))
+        Ok(Some(MemberSpec { name, ty, bits, align, packed }))
     }
 
     fn defines_record(&self, spec: SpecId) -> bool {

@@ -237,6 +237,11 @@ impl<'p> Image<'p> {
         image
     }
 
+    /// How many places of code there are: every `pc` is less.
+    pub fn code_len(&self) -> u32 {
+        self.code.len() as u32
+    }
+
     /// Where the code at `pc` comes from.
     pub fn place(&self, pc: u32) -> Place {
         self.places[pc as usize]
