@@ -8,6 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
+/// As in `leno` itself.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Experiments that compare Leno with the real world
 #[derive(Parser)]
 struct Cli {

@@ -20,7 +20,7 @@ use std::path::PathBuf;
     2  no verdict: a limit was reached\n  \
     3  the input or the command line is wrong\n\n\
     Examples:\n  \
-    leno run --seed 7 bank.c            run it, under one schedule of many\n  \
+    leno run --runs 100 bank.c          run it, under a hundred schedules\n  \
     leno dump --ir bank.c               show the representation\n  \
     leno emit-c bank.c -o plain.c       write it back as C")]
 pub struct Cli {
@@ -36,7 +36,7 @@ pub enum Command {
     /// end the run with a report. The same seed gives the same run.
     #[command(after_help = "Examples:\n  \
         leno run examples/bounded_buffer.c\n  \
-        leno run --seed 7 examples/bank_account.c\n  \
+        leno run --runs 100 examples/bank_account.c\n  \
         leno run -Iinclude -DN=4 main.c queue.c -- input.txt")]
     Run(Run),
     /// Show what Leno made of a program
@@ -59,6 +59,9 @@ pub struct Run {
     /// Chooses the schedule, and values that the program does not determine
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
+    /// Run it this many times, with seeds from --seed on, up to the first run that does not end well
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub runs: u64,
     /// Give up after this many steps
     #[arg(long, value_name = "N")]
     pub max_steps: Option<u64>,

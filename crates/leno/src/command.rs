@@ -49,26 +49,40 @@ fn execute_run(run: &Run) -> Result<Status, Status> {
         eprintln!("error: the program has no `main`\n  = help: name all of its files");
         return Err(Status::BadInput);
     }
+    let mut status = Status::Program(0);
+    for seed in run.seed..run.seed.saturating_add(run.runs.max(1)) {
+        status = run_once(run, &compiled, seed);
+        if status != Status::Program(0) {
+            break;
+        }
+    }
+    Ok(status)
+}
+
+fn run_once(run: &Run, compiled: &Compiled, seed: u64) -> Status {
     let options = RunOptions {
-        seed: run.seed,
+        seed,
         max_steps: run.max_steps.unwrap_or(u64::MAX),
         args: run.args.iter().map(|arg| arg.as_encoded_bytes().to_vec()).collect(),
         program_name: run.program.files[0].as_os_str().as_encoded_bytes().to_vec(),
     };
     let outcome = {
-        let mut terminal = Terminal::new(run.seed);
+        let mut terminal = Terminal::new(seed);
         leno::run_in(&compiled.program, &options, &mut terminal)
     };
     if let Some(report) = outcome.report() {
         say(&report);
+        if run.runs > 1 {
+            say(&format!("to see this run again: --seed {seed}\n"));
+        }
     }
-    Ok(match outcome.ending {
+    match outcome.ending {
         Ending::Exited(status) => Status::Program(status as u8),
         // 128 + SIGABRT, as a shell reports it.
         Ending::Aborted => Status::Program(134),
         Ending::Violation(_) | Ending::Deadlock(_) => Status::Violation,
         Ending::Stopped | Ending::StepLimit => Status::NoVerdict,
-    })
+    }
 }
 
 fn execute_dump(dump: &Dump) -> Result<Status, Status> {
