@@ -93,6 +93,7 @@ fn entry_with(lines: &str) -> String {
          @x = global size 8 align 8
          @y = global size 8 align 8
          @z = global size 16 align 8
+         fn &copy(%to: ptr, %from: ptr) external known writes(0)
          fn &f(%a: ptr) -> ptr {{
           b0:
            return %a
@@ -152,6 +153,13 @@ fn points_to_sets_of_small_programs() {
         ("%p = call &f(@x)", "@x", "", ""),
         ("%p = &f\n %q = call *%p(@x)", "&f", "@x", ""),
         ("store ptr @z = &f\n %p = load ptr @z\n %q = call *%p(@x, @y)", "&f", "@x", ""),
+        // That it is called turns out after all else is known of its arguments.
+        (
+            "%p = $s\n store ptr %p = @x\n store ptr @z = &copy\n %q = load ptr @z\n call *%q($t, %p)\n %r = load ptr $t",
+            "$s",
+            "&copy",
+            "$s $t @x",
+        ),
         // A thread gets and gives back.
         ("spawn &f(@x)\n %w = join i64 1\n %p = int_to_ptr(%w to ptr)", "@x", "", ""),
         ("%p = nondet", "unknown", "", ""),
