@@ -569,7 +569,7 @@ pub enum FloatSuffix {
     None,
     F,
     L,
-    /// `i`/`j` (imaginary), `q`/`f128` and other kinds that Leno refuses when they are used.
+    /// `i`/`j` (imaginary; the literal may then be an integer), `q`/`f128` and other kinds that Leno refuses when they are used.
     Unsupported,
 }
 

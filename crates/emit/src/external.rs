@@ -3,6 +3,7 @@
 //! A declaration with an assembler label gives the linker the real name and C another one, so that no header's
 //! prototype and no compiler's idea of a builtin is in the way. A variadic function gets its variable arguments as one
 //! area in memory; a wrapper makes of it what the real one wants: a `va_list` for its `v…` sibling, or a few words.
+//! A `va_list` of the program is known to hold the address of such an area, and no more: it is made anew.
 //! Of a function that Leno does not know, nobody can say whether the linker will find it: its reference is weak, and
 //! without it the call gives 0.
 
@@ -13,10 +14,15 @@ use crate::types;
 use leno_ir::program::{External, FuncId, LocalId, Program, Type};
 use std::fmt::Write;
 
+/// Whether the function can be called as it is.
+fn is_direct(name: &str, external: &External) -> bool {
+    external.known && !external.variadic && !gets_list(name)
+}
+
 /// What stands before all objects: declarations.
 pub(crate) fn declare(program: &Program, id: FuncId, external: &External, out: &mut String) {
     let function = &program.functions[id];
-    if external.known && !external.variadic {
+    if is_direct(&function.name, external) {
         let _ = writeln!(out, "extern {} {};", call::prototype(program, id), label(&function.name));
         return;
     }
@@ -36,10 +42,10 @@ pub(crate) fn declare(program: &Program, id: FuncId, external: &External, out: &
 
 /// What stands among the functions: the wrapper, if there has to be one.
 pub(crate) fn define(program: &Program, id: FuncId, external: &External, out: &mut String) {
-    if external.known && !external.variadic {
+    let function = &program.functions[id];
+    if is_direct(&function.name, external) {
         return;
     }
-    let function = &program.functions[id];
     let real = names::real(program, id);
     let mut args: Vec<String> =
         (0..types::parameters(function).len()).map(|index| names::local(function, LocalId(index as u32))).collect();
@@ -50,6 +56,8 @@ pub(crate) fn define(program: &Program, id: FuncId, external: &External, out: &m
         } else {
             args.extend((0..words(&function.name)).map(|index| format!("leno_va_word({area}, {index})")));
         }
+    } else if let Some(list) = args.pop_if(|_| gets_list(&function.name)) {
+        args.push(format!("leno_va_list(leno_va_area({list}))"));
     }
     let _ = writeln!(out, "static {} {{", call::prototype(program, id));
     if !external.known {
@@ -67,17 +75,26 @@ fn label(name: &str) -> String {
     comment::linker_name(name).unwrap_or_else(|| "__asm__(\"leno_missing\")".to_string())
 }
 
+const PRINT_AND_SCAN: &[&str] = &[
+    "asprintf", "dprintf", "err", "errx", "fprintf", "fscanf", "fwprintf", "fwscanf", "printf", "scanf", "snprintf",
+    "sprintf", "sscanf", "swprintf", "swscanf", "syslog", "warn", "warnx", "wprintf", "wscanf",
+];
+
+/// The standard that a header asks for, and the function.
+fn without_standard(name: &str) -> (&str, &str) {
+    let prefix = ["__isoc99_", "__isoc23_"].into_iter().find(|prefix| name.starts_with(prefix)).unwrap_or("");
+    name.split_at(prefix.len())
+}
+
 /// The function that does the same with a `va_list`.
 fn takes_list(name: &str) -> Option<String> {
-    const FAMILIES: &[&str] = &[
-        "asprintf", "dprintf", "err", "errx", "fprintf", "fscanf", "fwprintf", "fwscanf", "printf", "scanf",
-        "snprintf", "sprintf", "sscanf", "swprintf", "swscanf", "syslog", "warn", "warnx", "wprintf", "wscanf",
-    ];
-    let (prefix, base) = match name.strip_prefix("__isoc99_") {
-        Some(base) => ("__isoc99_", base),
-        None => ("", name),
-    };
-    FAMILIES.contains(&base).then(|| format!("{prefix}v{base}"))
+    let (standard, base) = without_standard(name);
+    PRINT_AND_SCAN.contains(&base).then(|| format!("{standard}v{base}"))
+}
+
+/// Whether the last parameter is a `va_list`.
+fn gets_list(name: &str) -> bool {
+    without_standard(name).1.strip_prefix('v').is_some_and(|base| PRINT_AND_SCAN.contains(&base))
 }
 
 /// How many words a function with a few variable arguments may want. Of one that nobody knows, six: what fits into

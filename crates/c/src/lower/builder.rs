@@ -48,7 +48,6 @@ pub struct FunctionBuilder<'a, 'u> {
 struct OpenBlock {
     instrs: Vec<Instr>,
     terminator: Option<Terminator>,
-    span: Span,
 }
 
 struct Held {
@@ -146,7 +145,7 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
     /// A register for one value. (It may be assigned at several places of which one runs.)
     pub fn new_temp(&mut self, ty: Type) -> LocalId {
         self.variables.push(false);
-        self.locals.push(Local { name: String::new(), ty, signed: true })
+        self.locals.push(Local { name: String::new(), ty, signed: matches!(ty, Type::Int(2..)) })
     }
 
     /// Says that a parameter's register is the C variable of this name.
@@ -164,7 +163,7 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
 
     pub fn new_block(&mut self) -> BlockId {
         let id = BlockId::new(self.blocks.len());
-        self.blocks.push(OpenBlock { instrs: Vec::new(), terminator: None, span: Span::NONE });
+        self.blocks.push(OpenBlock { instrs: Vec::new(), terminator: None });
         id
     }
 
@@ -172,9 +171,6 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
     pub fn switch_to(&mut self, block: BlockId) {
         debug_assert!(self.blocks[block.index()].terminator.is_none(), "a finished block is left alone");
         self.current = Some(block);
-        if self.blocks[block.index()].instrs.is_empty() {
-            self.blocks[block.index()].span = self.span();
-        }
     }
 
     /// None where control cannot come.
@@ -413,7 +409,7 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
         let mut blocks = Vec::with_capacity(self.blocks.len());
         for block in std::mem::take(&mut self.blocks) {
             let terminator = block.terminator.unwrap_or_else(unreachable);
-            blocks.push(Block { instrs: block.instrs, terminator, span: block.span });
+            blocks.push(Block { instrs: block.instrs, terminator, span: Span::NONE });
         }
         let mut function = Function {
             name: self.name,

@@ -155,6 +155,15 @@ impl FunctionBuilder<'_, '_> {
                 _ => {}
             }
         }
+        // `(a < b) & (c < d)`, as programs write it to avoid a branch: logic on truth values.
+        if let (And | Or | Xor, Expr::Cast(CastOp::ZeroExtend, ty, a), Expr::Cast(CastOp::ZeroExtend, _, b)) =
+            (op, &left, &right)
+        {
+            if self.type_of(a) == Type::BOOL && self.type_of(b) == Type::BOOL {
+                let both = Expr::binary(op, (**a).clone(), (**b).clone());
+                return Expr::cast(CastOp::ZeroExtend, *ty, both);
+            }
+        }
         Expr::binary(op, left, right)
     }
 

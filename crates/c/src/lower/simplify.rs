@@ -5,7 +5,7 @@
 
 use super::visit::visit_block;
 use leno_ir::index::{Idx, IndexVec};
-use leno_ir::program::{Block, BlockId, Body, Expr, Function, LocalId, SlotId, TerminatorKind};
+use leno_ir::program::{Block, BlockId, Body, Expr, Function, LocalId, Op, SlotId, TerminatorKind};
 
 /// Removes blocks that cannot be reached, skips empty ones, merges chains. Block 0 stays the entry.
 pub(super) fn simplify(mut blocks: Vec<Block>) -> IndexVec<BlockId, Block> {
@@ -130,9 +130,6 @@ fn merge_chains(blocks: &mut [Block], seen: &[bool]) {
             }
             merged[next] = true;
             let taken = std::mem::take(&mut blocks[next].instrs);
-            if blocks[start].instrs.is_empty() {
-                blocks[start].span = blocks[next].span;
-            }
             blocks[start].instrs.extend(taken);
             blocks[start].terminator = blocks[next].terminator.clone();
             // Nobody jumps there any more; it must not look like a predecessor of anything either.
@@ -157,24 +154,42 @@ fn compact(mut blocks: Vec<Block>) -> IndexVec<BlockId, Block> {
         index += 1;
         seen[index - 1]
     });
+    for block in &mut blocks {
+        block.span = block.instrs.first().map_or(block.terminator.span, |first| first.span);
+    }
     IndexVec::from(blocks)
 }
 
-/// Removes registers and slots that nothing mentions, and numbers the others again. Parameters stay.
+/// Removes results, registers and slots that nothing uses, and numbers the others again. Parameters stay, and so do
+/// assignments to C variables: a person may want to see them.
 pub(super) fn drop_unused(function: &mut Function) {
     let Body::Blocks(blocks) = &mut function.body else { return };
-    let mut locals = vec![false; function.locals.len()];
-    let mut slots = vec![false; function.slots.len()];
-    locals[..function.params as usize].fill(true);
+    let mut used = Used { read: vec![false; function.locals.len()], slots: vec![false; function.slots.len()] };
+    used.read[..function.params as usize].fill(true);
+    for block in blocks.iter() {
+        used.by_block(block);
+    }
     for block in blocks.iter_mut() {
-        visit_block(block, &mut |local: &mut LocalId| locals[local.index()] = true, &mut |leaf: &mut Expr| {
-            if let Expr::Slot(slot) = leaf {
-                slots[slot.index()] = true;
+        block.instrs.retain_mut(|instr| {
+            let op = &mut instr.op;
+            if let Op::Call { dst, .. }
+            | Op::ReadModifyWrite { dst, .. }
+            | Op::Sync { dst, .. }
+            | Op::Join { dst, .. } = op
+            {
+                *dst = dst.filter(|dst| used.read[dst.index()]);
             }
+            let is_idle = matches!(op, Op::Assign { dst, .. }
+                if !used.read[dst.index()] && function.locals[*dst].name.is_empty());
+            !is_idle
         });
     }
+    let mut locals = used.read;
+    for block in blocks.iter() {
+        block.instrs.iter().for_each(|instr| instr.op.for_each_result(|dst| locals[dst.index()] = true));
+    }
     let local_numbers = renumber(&locals);
-    let slot_numbers = renumber(&slots);
+    let slot_numbers = renumber(&used.slots);
     for block in blocks.iter_mut() {
         visit_block(
             block,
@@ -187,7 +202,33 @@ pub(super) fn drop_unused(function: &mut Function) {
         );
     }
     keep(&mut function.locals, &locals);
-    keep(&mut function.slots, &slots);
+    keep(&mut function.slots, &used.slots);
+}
+
+/// Registers that are read, and slots that are mentioned.
+struct Used {
+    read: Vec<bool>,
+    slots: Vec<bool>,
+}
+
+impl Used {
+    fn by_block(&mut self, block: &Block) {
+        for instr in &block.instrs {
+            instr.op.for_each_operand(|operand| self.by_expr(operand));
+        }
+        block.terminator.kind.operand().into_iter().for_each(|operand| self.by_expr(operand));
+    }
+
+    fn by_expr(&mut self, expr: &Expr) {
+        match expr {
+            Expr::Local(id) => self.read[id.index()] = true,
+            Expr::Slot(id) => self.slots[id.index()] = true,
+            Expr::Const { .. } | Expr::Object(_) | Expr::Function(_) => {}
+            Expr::Unary(_, operand) | Expr::Cast(_, _, operand) => self.by_expr(operand),
+            Expr::Binary(_, operands) => operands.iter().for_each(|operand| self.by_expr(operand)),
+            Expr::Select(parts) => parts.iter().for_each(|operand| self.by_expr(operand)),
+        }
+    }
 }
 
 fn renumber(kept: &[bool]) -> Vec<u32> {

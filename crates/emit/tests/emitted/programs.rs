@@ -70,10 +70,10 @@ fn programs_do_what_they_say() {
         let expected = Expected::of(&source);
         for program in programs(&source, &file) {
             for way in compiler::ways(program.model) {
-                let executable = compiler::compile(&program, way, &file.display().to_string());
+                let compiled = compiler::compile(&program, way, &file.display().to_string());
                 check(
                     &expected,
-                    &compiler::run(&executable, &expected.environment),
+                    &compiler::run(&compiled, &expected.environment),
                     &format!("{} {way:?}", file.display()),
                 );
             }

@@ -13,6 +13,7 @@ use rustc_apfloat::{Float, FloatConvert, Round, Status};
 
 const QUIET64: u64 = 1 << 51;
 const QUIET32: u32 = 1 << 22;
+const QUIET80: u128 = 1 << 62;
 const DEFAULT_NAN64: u64 = 0xfff8_0000_0000_0000;
 const DEFAULT_NAN32: u32 = 0xffc0_0000;
 const DEFAULT_NAN80: u128 = 0xffff_c000_0000_0000_0000;
@@ -76,7 +77,14 @@ fn binary_f80(op: BinaryOp, left: u128, right: u128) -> u128 {
         BinaryOp::FLe => return u128::from(a <= b),
         _ => return 0,
     };
-    if result.is_nan() && !a.is_nan() && !b.is_nan() { DEFAULT_NAN80 } else { result.to_bits() }
+    match (a.is_nan(), b.is_nan()) {
+        _ if !result.is_nan() => result.to_bits(),
+        // Of two NaNs, the x87 takes the one with the larger mantissa.
+        (true, true) if left as u64 >= right as u64 => left | QUIET80,
+        (true, false) => left | QUIET80,
+        (_, true) => right | QUIET80,
+        (false, false) => DEFAULT_NAN80,
+    }
 }
 
 pub(super) fn binary(kind: FloatKind, op: BinaryOp, left: u128, right: u128) -> u128 {
@@ -124,7 +132,10 @@ fn square_root(kind: FloatKind, bits: u128) -> u128 {
 /// The correctly rounded root: a mantissa of 64 bits shifted to 127 or 128 has an integer root of exactly 64 bits, and
 /// whether to round up is decided by the remainder (a root is never half way between two neighbours).
 fn square_root_f80(x: X87DoubleExtended) -> X87DoubleExtended {
-    if x.is_zero() || x.is_nan() || x.is_pos_infinity() {
+    if x.is_nan() {
+        return X87DoubleExtended::from_bits(x.to_bits() | QUIET80);
+    }
+    if x.is_zero() || x.is_pos_infinity() {
         return x;
     }
     if x.is_negative() {
@@ -236,7 +247,7 @@ pub(super) fn to_integer(from: FloatKind, signed: bool, width: u16, bits: u128) 
             _ => instruction(64, exact),
         },
         _ if signed => exact.unwrap_or(i128::MIN),
-        _ => return truncated_unsigned(from, bits),
+        _ => return truncated_unsigned(from, bits) & ones(width),
     };
     result as u128 & ones(width)
 }
@@ -247,11 +258,11 @@ fn truncated(kind: FloatKind, bits: u128) -> Option<i128> {
     match kind {
         FloatKind::F32 => {
             let x = f64::from(f32::from_bits(bits as u32));
-            (x >= -LIMIT && x < LIMIT).then_some(x as i128)
+            (-LIMIT..LIMIT).contains(&x).then_some(x as i128)
         }
         FloatKind::F64 => {
             let x = f64::from_bits(bits as u64);
-            (x >= -LIMIT && x < LIMIT).then_some(x as i128)
+            (-LIMIT..LIMIT).contains(&x).then_some(x as i128)
         }
         FloatKind::F80 => {
             let converted = X87DoubleExtended::from_bits(bits).to_i128_r(128, Round::TowardZero, &mut false);

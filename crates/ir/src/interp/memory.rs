@@ -89,20 +89,12 @@ impl Instance {
         self.definedness = Definedness::Defined;
     }
 
-    /// What is wrong with an access of `len` bytes at `offset`, if anything.
+    /// Whether `len` bytes at `offset` may be accessed.
     #[inline]
-    fn admit(&self, offset: u64, len: u64, intent: Intent) -> Option<ViolationKind> {
+    fn admits(&self, offset: u64, len: u64, intent: Intent) -> bool {
         let fits = offset.checked_add(len).is_some_and(|end| end <= self.size);
-        if self.alive && fits && self.kind != Kind::Function {
-            let forbidden = self.kind == Kind::Constant && intent.writes();
-            return forbidden.then_some(ViolationKind::WriteToConstant);
-        }
-        Some(match (self.alive, self.kind) {
-            (true, Kind::Function) => ViolationKind::InvalidPointer,
-            (true, _) => ViolationKind::OutOfBounds,
-            (false, Kind::Stack | Kind::ThreadLocal) => ViolationKind::UseAfterScope,
-            (false, _) => ViolationKind::UseAfterFree,
-        })
+        let forbidden = self.kind == Kind::Function || self.kind == Kind::Constant && intent.writes();
+        self.alive && fits && !forbidden
     }
 
     fn set_undefined(&mut self, offset: usize, len: usize, mask: u128) {
@@ -130,6 +122,15 @@ struct Layout {
     /// The first granule of the first arena.
     first: u64,
     arenas: u32,
+}
+
+/// Where an object is.
+#[derive(Clone, Copy)]
+enum Position {
+    /// At this granule, of a static object or in an arena.
+    Granule(u64),
+    /// Among the vast ones, by its first granule.
+    Vast(u64),
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -199,7 +200,7 @@ impl Memory {
 
     /// Writes the first bytes of an object, constant or not.
     pub fn initialise(&mut self, address: u64, bytes: &[u8]) {
-        if let Some((instance, 0)) = self.find_mut(address) {
+        if let Some(instance) = self.locate(address).and_then(|(position, _)| self.at_mut(position)) {
             let len = bytes.len().min(instance.size as usize);
             instance.bytes.as_mut_slice()[..len].copy_from_slice(&bytes[..len]);
         }
@@ -221,20 +222,41 @@ impl Memory {
         }
     }
 
+    /// Where the object is that owns this address, and the offset in it.
     #[inline]
-    fn find_mut(&mut self, address: u64) -> Option<(&mut Instance, u64)> {
-        let mut granule = address >> self.layout.granule_bits;
-        let mut offset = address & ((1 << self.layout.granule_bits) - 1);
-        match self.at_granule(granule)?.kind {
-            Kind::Nothing => return None,
-            Kind::Continued => {
-                let back = u64::from(self.at_granule(granule)?.origin);
-                granule -= back;
-                offset += back << self.layout.granule_bits;
+    fn locate(&self, address: u64) -> Option<(Position, u64)> {
+        let granule = address >> self.layout.granule_bits;
+        let offset = address & ((1 << self.layout.granule_bits) - 1);
+        match self.at_granule(granule) {
+            None => {
+                let (_, offset) = self.find_vast(address)?;
+                Some((Position::Vast((address - offset) >> self.layout.granule_bits), offset))
             }
-            _ => {}
+            Some(instance) => match instance.kind {
+                Kind::Nothing => None,
+                Kind::Continued => {
+                    let back = u64::from(instance.origin);
+                    Some((Position::Granule(granule - back), offset + (back << self.layout.granule_bits)))
+                }
+                _ => Some((Position::Granule(granule), offset)),
+            },
         }
-        Some((self.at_granule_mut(granule)?, offset))
+    }
+
+    #[inline]
+    fn at(&self, position: Position) -> Option<&Instance> {
+        match position {
+            Position::Granule(granule) => self.at_granule(granule),
+            Position::Vast(first) => self.vast.get(&first),
+        }
+    }
+
+    #[inline]
+    fn at_mut(&mut self, position: Position) -> Option<&mut Instance> {
+        match position {
+            Position::Granule(granule) => self.at_granule_mut(granule),
+            Position::Vast(first) => self.vast.get_mut(&first),
+        }
     }
 
     /// Where a granule is in its arena: the arena's number, and the place in it.
@@ -271,42 +293,58 @@ impl Memory {
     /// Checks an access of `len` bytes and returns the object and the offset.
     #[inline]
     pub fn check(&self, address: u64, len: u64, intent: Intent) -> Result<(&Instance, usize), Fault> {
-        let problem = match self.find(address) {
-            Some((instance, offset)) => match instance.admit(offset, len, intent) {
-                None => return Ok((instance, offset as usize)),
-                Some(problem) => problem,
+        match self.find(address) {
+            Some((instance, offset)) if instance.admits(offset, len, intent) => Ok((instance, offset as usize)),
+            _ => Err(self.refuse(address, len, intent)),
+        }
+    }
+
+    /// What is wrong with an access that is not admitted.
+    #[cold]
+    fn refuse(&self, address: u64, len: u64, intent: Intent) -> Fault {
+        let kind = match self.nearest(address) {
+            None if address >> self.layout.granule_bits == 0 => ViolationKind::NullDereference,
+            None => ViolationKind::InvalidPointer,
+            Some((instance, offset)) => match (instance.kind, instance.alive) {
+                (Kind::Function, _) => ViolationKind::InvalidPointer,
+                (Kind::Stack | Kind::ThreadLocal, false) => ViolationKind::UseAfterScope,
+                (_, false) => ViolationKind::UseAfterFree,
+                (Kind::Constant, true) if offset >= 0 && offset as u64 + len <= instance.size => {
+                    ViolationKind::WriteToConstant
+                }
+                (_, true) => ViolationKind::OutOfBounds,
             },
-            None => self.nowhere(address),
         };
-        Err(Fault { kind: problem, address, len, intent })
+        Fault { kind, address, len, intent }
+    }
+
+    /// The object that an address is probably meant to be in: a little before the beginning of an object is a
+    /// negative offset of that one, rather than a huge offset of its neighbour.
+    pub fn nearest(&self, address: u64) -> Option<(&Instance, i64)> {
+        let found = self.find(address);
+        if let Some((instance, offset)) = found
+            && offset <= instance.size
+        {
+            return Some((instance, offset as i64));
+        }
+        let bits = self.layout.granule_bits;
+        let next = ((address >> bits) + 1).checked_shl(bits).filter(|_| address >> bits != 0);
+        let before = next.map(|next| next.wrapping_sub(address)).filter(|before| *before < 1 << (bits - 1));
+        match (before, next.and_then(|next| self.find(next))) {
+            (Some(before), Some((instance, 0))) => Some((instance, -(before as i64))),
+            _ => found.map(|(instance, offset)| (instance, offset as i64)),
+        }
     }
 
     /// Checks a write of `len` bytes and returns the object and the offset.
     #[inline]
     fn check_write(&mut self, address: u64, len: u64) -> Result<(&mut Instance, usize), Fault> {
-        let fault = |kind| Fault { kind, address, len, intent: Intent::Write };
-        let nowhere = self.nowhere(address);
-        let is_vast = !self.vast.is_empty() && self.find_vast(address).is_some();
-        let found = if is_vast { self.find_vast_mut(address) } else { self.find_mut(address) };
-        let Some((instance, offset)) = found else { return Err(fault(nowhere)) };
-        match instance.admit(offset, len, Intent::Write) {
-            None => Ok((instance, offset as usize)),
-            Some(problem) => Err(fault(problem)),
-        }
-    }
-
-    fn find_vast_mut(&mut self, address: u64) -> Option<(&mut Instance, u64)> {
-        let bits = self.layout.granule_bits;
-        let (first, instance) = self.vast.range_mut(..=address >> bits).next_back()?;
-        Some((instance, address - (first << bits)))
-    }
-
-    #[inline]
-    fn nowhere(&self, address: u64) -> ViolationKind {
-        match address >> self.layout.granule_bits {
-            0 => ViolationKind::NullDereference,
-            _ => ViolationKind::InvalidPointer,
-        }
+        let located = self.locate(address).filter(|(position, offset)| {
+            self.at(*position).is_some_and(|instance| instance.admits(*offset, len, Intent::Write))
+        });
+        let Some((position, offset)) = located else { return Err(self.refuse(address, len, Intent::Write)) };
+        let gone = Fault { kind: ViolationKind::InvalidPointer, address, len, intent: Intent::Write };
+        self.at_mut(position).map(|instance| (instance, offset as usize)).ok_or(gone)
     }
 
     /// Reads `len` ≤ 8 bytes that are wholly defined; `Ok(None)` if some bit is not.

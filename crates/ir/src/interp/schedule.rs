@@ -5,7 +5,7 @@
 
 use super::environment::Environment;
 use super::image::Image;
-use super::machine::{MAIN, Machine, Options, Status, ThreadId};
+use super::machine::{Machine, Options, Status, ThreadId};
 use super::step::StepResult;
 use super::sync::Wait;
 use super::violation::Violation;
@@ -25,7 +25,7 @@ impl Prng {
         Prng((mixed ^ (mixed >> 31)).max(1))
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub fn next_u64(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -34,7 +34,7 @@ impl Prng {
 
     /// Less than `limit`, or 0.
     pub fn below(&mut self, limit: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(limit)) >> 64) as u64
+        ((u128::from(self.next_u64()) * u128::from(limit)) >> 64) as u64
     }
 
     /// A value of `width` bits. Small ones are as likely as all others together: programs tend to care about them.
@@ -43,7 +43,7 @@ impl Prng {
         match self.below(4) {
             0 => u128::from(self.below(2)) & mask,
             1 => u128::from(self.below(16)) & mask,
-            _ => (u128::from(self.next()) << 64 | u128::from(self.next())) & mask,
+            _ => (u128::from(self.next_u64()) << 64 | u128::from(self.next_u64())) & mask,
         }
     }
 }
@@ -136,8 +136,9 @@ impl Machine<'_> {
     /// Runs from here to the end, or for at most `limit` steps.
     pub fn run(&mut self, scheduler: &mut dyn Scheduler, env: &mut dyn Environment, limit: u64) -> Outcome {
         let mut steps = 0;
+        let mut enabled = Vec::new();
         let ending = loop {
-            if let Some(ending) = self.run_once(scheduler, env, limit, &mut steps) {
+            if let Some(ending) = self.run_once(scheduler, env, limit, &mut steps, &mut enabled) {
                 break ending;
             }
         };
@@ -152,19 +153,17 @@ impl Machine<'_> {
         env: &mut dyn Environment,
         limit: u64,
         steps: &mut u64,
+        enabled: &mut Vec<ThreadId>,
     ) -> Option<Ending> {
         if self.threads.is_empty() {
             return Some(Ending::Exited(0));
         }
-        let thread = match self.only_thread() {
-            Some(thread) if self.enabled(thread) => thread,
-            _ => {
-                let enabled = self.enabled_threads();
-                if enabled.is_empty() {
-                    return Some(self.deadlock());
-                }
-                scheduler.choose(self, &enabled)
-            }
+        enabled.clear();
+        enabled.extend(self.threads.ids().filter(|thread| self.enabled(*thread)));
+        let thread = match enabled[..] {
+            [] => return Some(self.deadlock()),
+            [only] => only,
+            _ => scheduler.choose(self, enabled),
         };
         for _ in 0..PATIENCE {
             if *steps >= limit {
@@ -177,16 +176,11 @@ impl Machine<'_> {
                 StepResult::Aborted => return Some(Ending::Aborted),
                 StepResult::Violation(violation) => return Some(Ending::Violation(violation)),
             }
-            if self.is_visible(thread) {
+            if self.threads.len() > 1 && self.is_visible(thread) {
                 return None;
             }
         }
         None
-    }
-
-    /// The main thread, while there is no other.
-    fn only_thread(&self) -> Option<ThreadId> {
-        (self.threads.len() == 1).then_some(MAIN)
     }
 
     /// Who waits for what, when nobody can step.

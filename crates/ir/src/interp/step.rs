@@ -95,8 +95,8 @@ impl<'p> Machine<'p> {
                 self.threads[thread].pc = *target;
                 Ok(Flow::Elsewhere)
             }
-            Code::Load { dst, ptr, bits } => self.execute_load(thread, *dst, ptr, *bits, env),
-            Code::Store { ptr, value, bits } => self.execute_store(thread, ptr, value, *bits, env),
+            Code::Load { dst, ptr, bits, .. } => self.execute_load(thread, *dst, ptr, *bits, env),
+            Code::Store { ptr, value, bits, .. } => self.execute_store(thread, ptr, value, *bits, env),
             Code::AssignWide { dst, value } => {
                 let value = self.value(thread, value, env)?;
                 self.threads[thread].set(*dst, value);
@@ -191,14 +191,16 @@ impl<'p> Machine<'p> {
     }
 
     /// The function at an address.
-    fn function_at(&self, thread: ThreadId, address: u64) -> Checked<FuncId> {
-        match self.memory.find(address) {
-            Some((instance, 0)) if instance.kind == Kind::Function => Ok(FuncId(instance.origin)),
-            _ => {
-                let what = self.describe_address(address);
-                Err(self.violation(thread, ViolationKind::InvalidCall, format!("call of {what}, which is no function")))
-            }
-        }
+    pub(super) fn function_at(&self, address: u64) -> Option<FuncId> {
+        let (instance, offset) = self.memory.find(address)?;
+        (offset == 0 && instance.kind == Kind::Function).then_some(FuncId(instance.origin))
+    }
+
+    fn callee_at(&self, thread: ThreadId, address: u64) -> Checked<FuncId> {
+        self.function_at(address).ok_or_else(|| {
+            let message = format!("call of {}, which is no function", self.describe_address(address));
+            self.violation(thread, ViolationKind::InvalidCall, message)
+        })
     }
 
     fn call(&mut self, thread: ThreadId, call: &Call, env: &mut dyn Environment) -> Checked<Flow> {
@@ -206,7 +208,7 @@ impl<'p> Machine<'p> {
             Target::Direct(func) => *func,
             Target::Indirect(ex) => {
                 let address = self.decide(thread, ex, "the called address is", env)?;
-                self.function_at(thread, address)?
+                self.callee_at(thread, address)?
             }
         };
         let Some(entry) = self.image().functions[func].entry else {
@@ -456,7 +458,7 @@ impl<'p> Machine<'p> {
         env: &mut dyn Environment,
     ) -> Checked<()> {
         let func = self.decide(thread, func, "the called address is", env)?;
-        let func = self.function_at(thread, func)?;
+        let func = self.callee_at(thread, func)?;
         if self.image().functions[func].entry.is_none() {
             let name = &self.image().functions[func].name;
             let message = format!("a thread cannot start in `{name}`, which has no body");
@@ -469,6 +471,9 @@ impl<'p> Machine<'p> {
         }
         let name = self.child_name(thread);
         let child = self.add_thread(func, name);
+        if self.threads[child].objects.contains(&0) {
+            return Err(self.stack_overflow(child));
+        }
         self.pass_arguments(thread, func, args, child, env)
     }
 

@@ -124,7 +124,7 @@ impl Machine<'_> {
             Intent::Write => format!("write of {}", bytes(fault.len)),
             Intent::Free => "free".to_string(),
         };
-        let Some((instance, offset)) = self.memory().find(fault.address) else {
+        let Some((instance, offset)) = self.memory().nearest(fault.address) else {
             return match fault.kind {
                 ViolationKind::NullDereference if fault.address == 0 => format!("{what} through a null pointer"),
                 ViolationKind::NullDereference => format!("{what} at offset {} of a null pointer", fault.address),
@@ -138,8 +138,8 @@ impl Machine<'_> {
         };
         if !instance.alive {
             let (thread, pc) = instance.ended;
-            let verb = if instance.kind == Kind::Heap { "freed" } else { "dead since" };
-            message += &format!(", {verb} at {} by {}", self.place_of(pc), self.thread_name(ThreadId(thread)));
+            let verb = if instance.kind == Kind::Heap { "freed at" } else { "dead since" };
+            message += &format!(", {verb} {} by {}", self.place_of(pc), self.thread_name(ThreadId(thread)));
         }
         message
     }
