@@ -9,7 +9,7 @@ use leno_ir::index::Idx;
 use leno_ir::interp::{
     Environment, FileHandle, Image, Machine, OpenMode, Source, Status, StepResult, ThreadId, Violation,
 };
-use leno_ir::points_to::{AbstractObject, Place, PointsTo};
+use leno_ir::points_to::{AbstractObject, PointsTo};
 use leno_ir::program::{Body, FuncId, Op, Program, SlotId, SyncOp, TerminatorKind};
 use leno_ir::sharing::{SharedObjects, Sharing};
 use leno_ir::witness::Observer;
@@ -116,10 +116,7 @@ impl Statics {
                         Op::Load { .. }
                         | Op::Store { .. }
                         | Op::ReadModifyWrite { .. }
-                        | Op::CompareExchange { .. } => {
-                            let at = Place { function: place.func, block: place.block, instr: place.index };
-                            sharing.is_shared_access(at)
-                        }
+                        | Op::CompareExchange { .. } => sharing.is_shared_access(place),
                         _ => true,
                     },
                     leno_ir::interp::Next::Terminator(terminator) => match terminator.kind {

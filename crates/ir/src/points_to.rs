@@ -12,7 +12,7 @@
 //!
 //! **Objects.** A static object, a slot, an allocation site, a function, each stands for all its instances; and
 //! one [`AbstractObject::Unknown`] stands for everything outside the program. Fields are not told apart, but for
-//! one thing (see [`Cells`]): what is stored as a pointer is not found again by a 16- or 32-bit load.
+//! one thing (see `Cells` in the source): what is stored as a pointer is not found again by a 16- or 32-bit load.
 //!
 //! **Why it is sound.** A register, of whatever type, is given everything that its value may have been computed
 //! from, through any integer arithmetic, conversions and bytewise copies; so casts to integers and back,
