@@ -10,7 +10,7 @@ use leno_ir::index::Idx;
 use leno_ir::interp::{
     Environment, FileHandle, Image, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId, Value, Violation,
 };
-use leno_ir::points_to::{AbstractObject, Place, PointsTo};
+use leno_ir::points_to::{AbstractObject, PointsTo};
 use leno_ir::program::{Body, Callee, FuncId, Op, Program, SlotId, SyncOp, TerminatorKind};
 use leno_ir::sharing::{SharedObjects, Sharing};
 use leno_ir::witness::Observer;
@@ -103,10 +103,7 @@ impl Statics {
                         Op::Load { .. }
                         | Op::Store { .. }
                         | Op::ReadModifyWrite { .. }
-                        | Op::CompareExchange { .. } => {
-                            let at = Place { function: place.func, block: place.block, instr: place.index };
-                            sharing.is_shared_access(at)
-                        }
+                        | Op::CompareExchange { .. } => sharing.is_shared_access(place),
                         _ => true,
                     },
                     Next::Terminator(terminator) => match terminator.kind {

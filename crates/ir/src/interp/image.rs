@@ -175,14 +175,6 @@ pub(super) enum SyncStep {
     OnceEnd,
 }
 
-/// Where a piece of code comes from. `index` may be the number of instructions: the terminator.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub struct Place {
-    pub func: FuncId,
-    pub block: BlockId,
-    pub index: u32,
-}
-
 #[derive(Debug)]
 pub(super) struct FunctionCode {
     pub name: String,
