@@ -49,15 +49,15 @@ pub(crate) fn define(program: &Program, id: FuncId, external: &External, out: &m
     let real = names::real(program, id);
     let mut args: Vec<String> =
         (0..types::parameters(function).len()).map(|index| names::local(function, LocalId(index as u32))).collect();
-    if external.variadic {
-        let area = args.pop().unwrap_or("0".to_string());
-        if takes_list(&function.name).is_some() {
-            args.push(format!("leno_va_list({area})"));
-        } else {
-            args.extend((0..words(&function.name)).map(|index| format!("leno_va_word({area}, {index})")));
+    if external.variadic || gets_list(&function.name) {
+        let last = args.pop().unwrap_or("0".to_string());
+        match (external.variadic, takes_list(&function.name)) {
+            (false, _) => args.push(format!("leno_va_list(leno_va_area({last}))")),
+            (true, Some(_)) => args.push(format!("leno_va_list({last})")),
+            (true, None) => {
+                args.extend((0..words(&function.name)).map(|index| format!("leno_va_word({last}, {index})")))
+            }
         }
-    } else if let Some(list) = args.pop_if(|_| gets_list(&function.name)) {
-        args.push(format!("leno_va_list(leno_va_area({list}))"));
     }
     let _ = writeln!(out, "static {} {{", call::prototype(program, id));
     if !external.known {
