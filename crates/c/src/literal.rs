@@ -119,13 +119,15 @@ fn float_suffix(suffix: &[u8]) -> Option<FloatSuffix> {
         return None;
     }
     match suffix.to_ascii_lowercase().as_slice() {
-        b"" | b"f64" | b"f32x" => Some(FloatSuffix::None),
+        b"" | b"d" | b"f64" | b"f32x" => Some(FloatSuffix::None),
         b"f" | b"f32" => Some(FloatSuffix::F),
         b"l" => Some(FloatSuffix::L),
-        b"f16" | b"f128" | b"f64x" | b"f128x" | b"q" | b"w" | b"bf16" | b"df" | b"dd" | b"dl" | b"d" => {
+        b"f16" | b"f128" | b"f64x" | b"f128x" | b"q" | b"w" | b"bf16" | b"df" | b"dd" | b"dl" => {
             Some(FloatSuffix::Unsupported)
         }
-        b"i" | b"j" | b"fi" | b"fj" | b"if" | b"jf" | b"li" | b"lj" | b"il" | b"jl" => Some(FloatSuffix::Unsupported),
+        b"i" | b"j" | b"di" | b"fi" | b"fj" | b"if" | b"jf" | b"li" | b"lj" | b"il" | b"jl" => {
+            Some(FloatSuffix::Unsupported)
+        }
         _ => None,
     }
 }

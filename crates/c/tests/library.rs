@@ -173,10 +173,10 @@ fn options_widen_what_may_happen() {
 }
 
 #[test]
-fn what_cannot_be_modelled_is_refused_by_name() {
+fn what_cannot_be_modelled_is_refused() {
     for name in ["setjmp", "_setjmp", "longjmp", "fork", "swapcontext"] {
         let error = from_text(&format!("int {name}(void *); int main() {{ {name}(0); }}"), Options::default());
-        assert!(error.as_ref().is_err_and(|message| message.contains(name)), "{error:?}");
+        assert!(error.as_ref().is_err_and(|message| message.contains("not supported")), "{name}: {error:?}");
         let own = format!("int {name}(void *p) {{ return 4; }} int main() {{ return {name}(0); }}");
         assert_eq!(endings(&own, Options::default()), [Ending::Exited(4)]);
     }

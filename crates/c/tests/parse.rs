@@ -215,7 +215,10 @@ fn statements() {
         ),
         ("int g(a) int a; { return a; }", "(nested (g: fn(a) int (a: int) {(return a)}))"),
         ("__extension__ int a; { } ;;", "(a: int) {} () ()"),
-        ("__extension__ _Static_assert(1); __extension__ __extension__ T x;", "(static_assert 1 None) (x: T)"),
+        (
+            "__extension__ _Static_assert(1); __extension__ __extension__ T x; __extension__ [[]] T y;",
+            "(static_assert 1 None) (x: T) (y: T)",
+        ),
     ]);
 }
 
@@ -258,6 +261,7 @@ fn expressions() {
         (r#""a" "b\n" L"c"; u8"x"; 'a'; L'b'; 1.5f; 0x10ul; .5;"#, r#"L"ab\nc" u8"x" '97' '98'L 1.5F 16ul .5"#),
         ("a \\\n+ /* c */ b // d\n;", "(Add a b)"),
         ("a+++b; a- -b; a<:1:>;", "(Add (PostIncrement a) b) (Sub a (Minus b)) (index a 1)"),
+        ("__builtin_offsetof(T, a->b); 1.5d;", "(offsetof <T> .a[0].b) 1.5"),
         ("__builtin_convertvector(a, T) + 2i;", "(Add (call __builtin_convertvector) 2Unsupported)"),
         ("\\u00e9t\\u00E9 = été + $x;", "(= été (Add été $x))"),
     ]);

@@ -137,9 +137,16 @@ fn measure_executions(name: &str, source: &str) {
     println!("{name}: {rate:.0} executions/s of {} steps, {speed:.1} million steps/s", steps / executions);
 }
 
+/// Runs all benchmarks, or those whose names contain an argument.
 fn main() {
-    measure("registers", REGISTERS, &mut RoundRobin::default());
-    measure("memory", MEMORY, &mut RoundRobin::default());
-    measure("calls", CALLS, &mut RoundRobin::default());
-    measure_executions("fifteen threads", &fifteen_threads());
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|part| name.contains(part.as_str()));
+    for (name, source) in [("registers", REGISTERS), ("memory", MEMORY), ("calls", CALLS)] {
+        if is_wanted(name) {
+            measure(name, source, &mut RoundRobin::default());
+        }
+    }
+    if is_wanted("threads") {
+        measure_executions("fifteen threads", &fifteen_threads());
+    }
 }

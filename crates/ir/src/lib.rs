@@ -36,3 +36,4 @@ pub mod sharing;
 pub mod text;
 pub mod validate;
 pub mod visit;
+pub mod witness;

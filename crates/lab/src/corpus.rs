@@ -58,7 +58,11 @@ pub fn check(row: &Row, leno: &Leno) -> Verdict {
     match shown {
         Ok(()) => Verdict::Lowered,
         Err(message) if !gcc_accepts(row) => {
-            if is_refusal(&message) { Verdict::NotC } else { Verdict::Broken(message) }
+            if is_refusal(&message) {
+                Verdict::NotC
+            } else {
+                Verdict::Broken(message)
+            }
         }
         Err(message) if is_refusal(&message) => Verdict::Refused(message),
         Err(message) => Verdict::Broken(message),

@@ -88,7 +88,10 @@ mod tests {
         let shell = |script: &str, limit| run(Command::new("sh").args(["-c", script]), b"in", limit);
         let second = Duration::from_secs(20);
         let copied = shell("cat; echo e >&2; exit 7", second).expect("sh runs");
-        assert_eq!((copied.ending, &copied.stdout[..], &copied.stderr[..]), (Ending::Status(7), &b"in"[..], &b"e\n"[..]));
+        assert_eq!(
+            (copied.ending, &copied.stdout[..], &copied.stderr[..]),
+            (Ending::Status(7), &b"in"[..], &b"e\n"[..])
+        );
         assert_eq!(shell("kill -ABRT $$", second).expect("sh runs").ending, Ending::Status(134));
         let slow = run(Command::new("sleep").arg("30"), b"", Duration::from_millis(50));
         assert_eq!(slow.expect("sleep runs").ending, Ending::TimedOut);

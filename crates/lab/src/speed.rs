@@ -53,7 +53,9 @@ fn fastest(times: u32, mut work: impl FnMut() -> bool) -> Duration {
 /// Text of at least `size` bytes: the same handful of functions, over and over under other names.
 pub fn large_program(size: usize) -> String {
     let mut text = String::with_capacity(size + 4096);
-    text.push_str("struct list { struct list *next; int key; double weight; };\nextern int table[64];\nint table[64];\n");
+    text.push_str(
+        "struct list { struct list *next; int key; double weight; };\nextern int table[64];\nint table[64];\n",
+    );
     let mut count = 0;
     while text.len() < size {
         text.push_str(&TEMPLATE.replace("NUMBER", &count.to_string()));

@@ -22,7 +22,8 @@ const LIMIT: Duration = Duration::from_secs(10);
 
 #[test]
 fn programs_do_what_they_say() {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs").canonicalize().expect("it exists");
+    let directory =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/programs").canonicalize().expect("it exists");
     let only = std::env::var("LENO_ONLY").unwrap_or_default();
     let mut programs = programs(&directory).expect("expectations can be read");
     programs.retain(|program| program.file.to_string_lossy().contains(&only));
@@ -132,9 +133,8 @@ fn expected_output(program: &Expectation) -> Result<Vec<u8>, String> {
 
 /// Equal but for blanks at the ends of lines, which nobody wants in comments.
 fn same_text(left: &[u8], right: &[u8]) -> bool {
-    let lines = |text: &[u8]| {
-        String::from_utf8_lossy(text).lines().map(|line| line.trim_end().to_string()).collect::<Vec<_>>()
-    };
+    let lines =
+        |text: &[u8]| String::from_utf8_lossy(text).lines().map(|line| line.trim_end().to_string()).collect::<Vec<_>>();
     lines(left) == lines(right)
 }
 
@@ -180,7 +180,9 @@ fn check_violations(program: &Expectation, compiled: &Compiled) -> Result<(), St
         let lines: Vec<u32> = match (&run.ending, run.violation_place()) {
             (_, Some(place)) => vec![place.line],
             // Everybody who waits is part of a deadlock.
-            _ => run.threads.iter().filter_map(|t| t.frames.iter().find_map(|f| f.place.as_ref())).map(|p| p.1).collect(),
+            _ => {
+                run.threads.iter().filter_map(|t| t.frames.iter().find_map(|f| f.place.as_ref())).map(|p| p.1).collect()
+            }
         };
         let fits = |note: &Note| (note.line == 0 || lines.contains(&note.line)) && report.contains(&note.text);
         match program.violations.iter().position(fits) {

@@ -36,7 +36,7 @@ int main(void) {
 //~ STDOUT: 2 16
 //~ STDOUT: add 7
 //~ STDOUT: mul 10
-//~ STDOUT: 0 1
+//~ STDOUT: 1 1
 //~ STDOUT: 1 0
 //~ STDOUT: 5
 //~ STDOUT: 7

@@ -10,3 +10,4 @@ main() { //~ WARN: int
     printf("%d %d %d\n", limit(1), k, r);
     return 0;
 }
+//~ STDOUT: 6 3 4

@@ -53,4 +53,4 @@ int main(void) {
 //~ STDOUT: 2 2
 //~ STDOUT: 1 2
 //~ STDOUT: 9 8
-//~ STDOUT: 3 3 4
+//~ STDOUT: 3 30 4

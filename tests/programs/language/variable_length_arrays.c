@@ -55,5 +55,5 @@ retry:;
 //~ STDOUT: 7
 //~ STDOUT: 5 3
 //~ STDOUT: 20 20
-//~ STDOUT: 12 0
+//~ STDOUT: 12 1
 //~ STDOUT: 3 8 2

@@ -13,3 +13,5 @@ int main(void) {
     printf("%d\n", random() >= 0);
     return 0;
 }
+//~ STDOUT: 1 1
+//~ STDOUT: 1

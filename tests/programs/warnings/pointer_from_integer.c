@@ -11,3 +11,4 @@ int main(void) {
     printf("%d %d %d\n", p->x, c == 0, address != 0);
     return 0;
 }
+//~ STDOUT: 3 1 1

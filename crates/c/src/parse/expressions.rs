@@ -4,8 +4,8 @@
 //! parser knows which names are types.
 
 use super::Parser;
-use crate::ast::{BinaryOp, Designator, ExprId, ExprKind, TypeName, UnaryOp};
-use crate::diagnostic::{Diagnostic, Result};
+use crate::ast::{BinaryOp, Designator, ExprId, ExprKind, IntSuffix, TypeName, UnaryOp};
+use crate::diagnostic::Result;
 use crate::literal;
 use crate::source::Span;
 use crate::token::{Tok, Token};
@@ -409,9 +409,14 @@ impl Parser<'_> {
                     let (name, span) = self.expect_name("the name of a member")?;
                     path.push(Designator::Field(name, span));
                 }
-                // `a->b` is `a[0].b`, but nobody writes it.
+                // `a->b` is `a[0].b`.
                 Tok::Arrow => {
-                    return Err(Box::new(Diagnostic::error(token.span(), "`->` in `offsetof` is not supported")));
+                    let (value, suffix) = (0, IntSuffix::default());
+                    let zero = self.expr(token.span(), ExprKind::Int { value, suffix, decimal: false })?;
+                    path.push(Designator::Index(zero));
+                    self.bump();
+                    let (name, span) = self.expect_name("the name of a member")?;
+                    path.push(Designator::Field(name, span));
                 }
                 Tok::LBracket => {
                     self.bump();

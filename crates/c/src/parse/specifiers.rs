@@ -287,7 +287,7 @@ impl Parser<'_> {
             let saved = self.open();
             let mut prefix = Vec::new();
             self.attributes(&mut prefix)?;
-            let named = !matches!(self.peek(), Tok::Semi | Tok::Colon);
+            let named = !matches!(self.peek(), Tok::Semi | Tok::Colon | Tok::RBrace);
             let mut declarator = if named { self.declarator()? } else { self.no_declarator() };
             let bits = if self.eat(Tok::Colon) { Some(self.conditional_part()?) } else { None };
             declarator.attributes.append(&mut prefix);

@@ -44,7 +44,9 @@ impl Parser<'_> {
                 while self.peek_ahead(ahead) == Tok::Extension {
                     ahead += 1;
                 }
-                if self.type_ahead(ahead) || self.peek_ahead(ahead) == Tok::StaticAssert {
+                let next = (self.peek_ahead(ahead), self.peek_ahead(ahead + 1));
+                let declares = matches!(next, (Tok::StaticAssert, _) | (Tok::LBracket, Tok::LBracket));
+                if self.type_ahead(ahead) || declares {
                     self.at += ahead;
                     return self.block_item();
                 }

@@ -10,7 +10,13 @@ static tss_t key;
 static int count, value, destroyed;
 
 static void once(void) { count++; }
-static void destroy(void *memory) { destroyed++; free(memory); }
+static void destroy(void *memory)
+{
+    mtx_lock(&lock);
+    destroyed++;
+    mtx_unlock(&lock);
+    free(memory);
+}
 
 static int worker(void *arg)
 {

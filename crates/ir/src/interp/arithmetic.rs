@@ -165,7 +165,7 @@ mod tests {
             2 => mask >> 1,
             3 => (mask >> 1) + 1,
             4 => random.below(5) & mask,
-            _ => random.next() & mask,
+            _ => random.next_u64() & mask,
         }
     }
 

@@ -1,13 +1,11 @@
 //! The questions that a scheduler asks before a step: who can go, who cannot and why, who would notice.
 
 use super::eval::Ex;
-use super::image::{Code, Rare, SyncStep, Target};
+use super::image::{Code, Next, Private, Rare, SyncStep, Target};
 use super::machine::{Machine, Status, ThreadId};
 use super::memory::Kind;
 use super::sync::Wait;
-use crate::program::{LockKind, Op, Order};
-
-use super::image::Next;
+use crate::program::{Body, LockKind, Op, Order, TerminatorKind};
 
 /// The bytes that a step would touch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -22,7 +20,8 @@ pub struct Footprint {
 impl Footprint {
     /// Whether two steps touch a common byte and one of them writes it.
     pub fn conflicts(self, other: Footprint) -> bool {
-        let overlap = self.address < other.address + other.len && other.address < self.address + self.len;
+        let end = |footprint: Footprint| footprint.address.saturating_add(footprint.len);
+        let overlap = self.address < end(other) && other.address < end(self);
         overlap && (self.writes || other.writes)
     }
 }
@@ -119,8 +118,10 @@ impl Machine<'_> {
         match &self.image().code[state.pc as usize] {
             Code::Assign { .. } | Code::AssignWide { .. } | Code::Goto(_) | Code::Branch { .. } => false,
             Code::Switch(_) | Code::Assume(_) | Code::Assert { .. } | Code::Nondet(_) => false,
-            Code::Load { ptr, .. } => !self.is_constant(thread, ptr),
-            Code::Store { .. } => true,
+            Code::Load { ptr, private, .. } => {
+                !self.is_private(thread, ptr, *private) && !self.is_constant(thread, ptr)
+            }
+            Code::Store { ptr, private, .. } => !self.is_private(thread, ptr, *private),
             Code::Call(call) => {
                 let func = match &call.callee {
                     Target::Direct(func) => Some(*func),
@@ -129,9 +130,23 @@ impl Machine<'_> {
                 let function = func.map(|func| &self.image().functions[func]);
                 function.is_some_and(|function| function.entry.is_none() && !function.pure)
             }
-            Code::Return(_) => state.callers.is_empty() || state.objects.len() > state.first_object as usize,
+            Code::Return(_) => {
+                let function = &self.image().functions[state.func];
+                let allocated = state.objects.len() - state.first_object as usize > function.slots.len();
+                state.callers.is_empty() || function.shares_slots || allocated
+            }
             Code::Rare(rare) => !matches!(**rare, Rare::Allocate { .. } | Rare::ThreadSelf { .. } | Rare::Nothing),
         }
+    }
+
+    /// Whether an access is to a slot whose address nobody else has, and in its bounds.
+    #[inline]
+    fn is_private(&self, thread: ThreadId, ptr: &Ex, private: Private) -> bool {
+        let Some(slot) = private.0 else { return false };
+        let state = &self.threads[thread];
+        let frame = state.frame();
+        let size = self.image().functions[state.func].slots[usize::from(slot)];
+        frame.fast(ptr).is_some_and(|address| address.wrapping_sub(frame.slots[usize::from(slot)]) < size)
     }
 
     fn is_constant(&self, thread: ThreadId, ptr: &Ex) -> bool {
@@ -205,5 +220,67 @@ fn sync_len(step: SyncStep) -> u64 {
         | SyncStep::TryWriteLock
         | SyncStep::RwUnlock => 8,
         _ => 4,
+    }
+}
+
+/// What a search needs to know about the next step, beyond one access.
+impl Machine<'_> {
+    /// Whether a thread is inside an atomic section.
+    pub fn in_section(&self, thread: ThreadId) -> bool {
+        self.threads[thread].section_depth > 0
+    }
+
+    /// The thread that the next step joins.
+    pub fn join_target(&self, thread: ThreadId) -> Option<ThreadId> {
+        let state = &self.threads[thread];
+        let Code::Rare(rare) = &self.image().code[state.pc as usize] else { return None };
+        match &**rare {
+            Rare::Join { thread: handle, .. } => self.thread_of(state.frame().fast(handle)?),
+            _ => None,
+        }
+    }
+
+    /// The second address of a synchronisation step: the mutex of a wait.
+    pub fn sync_operand(&self, thread: ThreadId) -> Option<u64> {
+        let state = &self.threads[thread];
+        let Code::Rare(rare) = &self.image().code[state.pc as usize] else { return None };
+        match &**rare {
+            Rare::Sync { operand, .. } => state.frame().fast(operand.as_ref()?),
+            _ => None,
+        }
+    }
+
+    /// Whether the next step calls a library function that writes memory, or one that nothing is known of.
+    pub fn calls_with_effects(&self, thread: ThreadId) -> bool {
+        let state = &self.threads[thread];
+        let Code::Call(call) = &self.image().code[state.pc as usize] else { return false };
+        let func = match &call.callee {
+            Target::Direct(func) => Some(*func),
+            Target::Indirect(ex) => state.frame().fast(ex).and_then(|address| self.function_at(address)),
+        };
+        let Some(func) = func else { return false };
+        match &self.program().functions[func].body {
+            Body::External(external) => !external.pure && !(external.known && external.writes.is_empty()),
+            Body::Blocks(_) => false,
+        }
+    }
+
+    /// Stack objects, with their sizes, whose lives the end of the running activation ends; all of the thread's if it is the last.
+    pub fn ending_objects(&self, thread: ThreadId) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let state = &self.threads[thread];
+        let leaves =
+            matches!(self.next_op(thread), Next::Terminator(t) if matches!(t.kind, TerminatorKind::ThreadExit(_)));
+        let first = if leaves { 0 } else { state.first_object as usize };
+        state.objects[first..].iter().map(|address| (*address, self.memory.find(*address).map_or(0, |(i, _)| i.size)))
+    }
+
+    /// Lets a thread go no further, as if an assumption had been false; an ending that it caused is taken back.
+    pub fn stop_thread(&mut self, thread: ThreadId) {
+        self.over = false;
+        self.threads[thread].status = Status::Stopped;
+        self.threads[thread].section_depth = 0;
+        if self.section == Some(thread) {
+            self.section = None;
+        }
     }
 }

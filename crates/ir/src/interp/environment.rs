@@ -7,7 +7,7 @@ use super::machine::ThreadId;
 use super::schedule::Prng;
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Who asks for a nondeterministic value.
@@ -183,7 +183,7 @@ impl Environment for Captured {
 pub struct Terminal {
     random: Prng,
     output: Vec<u8>,
-    open: BTreeMap<FileHandle, File>,
+    open: BTreeMap<FileHandle, BufReader<File>>,
 }
 
 /// Output is passed on when this much has gathered, and whenever someone might look.
@@ -200,6 +200,15 @@ impl Terminal {
         self.output.clear();
         passed.is_ok()
     }
+}
+
+/// Writes at the position that the reader has come to, which is not where the file is when more was read in advance.
+fn write_where_read(file: &mut BufReader<File>, bytes: &[u8]) -> io::Result<()> {
+    if !file.buffer().is_empty() {
+        let position = file.stream_position()?;
+        file.seek(SeekFrom::Start(position))?;
+    }
+    file.get_mut().write_all(bytes)
 }
 
 impl Drop for Terminal {
@@ -220,7 +229,7 @@ impl Environment for Terminal {
                 self.output.len() < GATHERED || self.pass_on()
             }
             FileHandle::ERROR => self.pass_on() && io::stderr().write_all(bytes).is_ok(),
-            _ => self.open.get_mut(&file).is_some_and(|file| file.write_all(bytes).is_ok()),
+            _ => self.open.get_mut(&file).is_some_and(|file| write_where_read(file, bytes).is_ok()),
         }
     }
 
@@ -245,7 +254,7 @@ impl Environment for Terminal {
             .open(path)
             .ok()?;
         let handle = FileHandle(self.open.keys().next_back().map_or(3, |last| last.0 + 1));
-        self.open.insert(handle, file);
+        self.open.insert(handle, BufReader::new(file));
         Some(handle)
     }
 

@@ -21,7 +21,8 @@ pub(super) struct Known {
     pub name: &'static str,
     pub native: Native,
     pub pure: bool,
-    /// Parameters whose pointee it may write.
+    /// Parameters whose pointee it may write. The variable-argument area among them means: what the pointers in it
+    /// point to.
     pub writes: &'static [u32],
     /// The last parameter is the address of a variable-argument area.
     pub variadic: bool,
@@ -222,7 +223,7 @@ impl VariableArguments {
             _ => (1, 8),
         };
         // The area begins at a multiple of 16, in its own granule.
-        self.next = self.next.next_multiple_of(align);
+        self.next = self.next.checked_next_multiple_of(align).unwrap_or(self.next);
         let read = call.read(self.next, u64::from(kind.bits() / 8))?;
         self.next += size;
         Ok(read.iter().rev().fold(0, |value, byte| value << 8 | u128::from(*byte)))

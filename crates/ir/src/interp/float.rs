@@ -258,11 +258,11 @@ fn truncated(kind: FloatKind, bits: u128) -> Option<i128> {
     match kind {
         FloatKind::F32 => {
             let x = f64::from(f32::from_bits(bits as u32));
-            (x >= -LIMIT && x < LIMIT).then_some(x as i128)
+            (-LIMIT..LIMIT).contains(&x).then_some(x as i128)
         }
         FloatKind::F64 => {
             let x = f64::from_bits(bits as u64);
-            (x >= -LIMIT && x < LIMIT).then_some(x as i128)
+            (-LIMIT..LIMIT).contains(&x).then_some(x as i128)
         }
         FloatKind::F80 => {
             let converted = X87DoubleExtended::from_bits(bits).to_i128_r(128, Round::TowardZero, &mut false);

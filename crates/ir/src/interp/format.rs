@@ -49,6 +49,14 @@ impl Length {
     }
 }
 
+/// A width or a precision, as the format has it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Count {
+    Number(u64),
+    /// `*`: the next argument, or the one at this position (from 1).
+    Argument(Option<usize>),
+}
+
 #[derive(Clone, Debug, Default)]
 struct Directive {
     left: bool,
@@ -56,40 +64,91 @@ struct Directive {
     space: bool,
     alternative: bool,
     zero: bool,
+    /// As the format has them, and what they turned out to be.
+    width_count: Option<Count>,
+    precision_count: Option<Count>,
     width: usize,
     precision: Option<usize>,
     length: Length,
     conversion: u8,
+    /// `%3$d`: which argument, from 1.
+    position: Option<usize>,
 }
 
-/// Formats as `printf` does. The arguments are taken one after the other.
+/// Where the values come from: one after the other, or by position (then all have been fetched before).
+enum Values<'a> {
+    InOrder(&'a mut VariableArguments),
+    Positional(Vec<u128>),
+}
+
+impl Values<'_> {
+    fn integer(&mut self, call: &NativeCall<'_, '_>, bytes: u64, position: Option<usize>) -> Checked<u64> {
+        match self {
+            Values::InOrder(arguments) => arguments.integer(call, bytes),
+            Values::Positional(values) => {
+                let value = position.and_then(|position| values.get(position - 1)).copied().unwrap_or(0) as u64;
+                Ok(if bytes >= 8 { value } else { value & ((1 << (8 * bytes)) - 1) })
+            }
+        }
+    }
+
+    fn float(&mut self, call: &NativeCall<'_, '_>, kind: FloatKind, position: Option<usize>) -> Checked<u128> {
+        match self {
+            Values::InOrder(arguments) => arguments.float(call, kind),
+            Values::Positional(values) => {
+                Ok(position.and_then(|position| values.get(position - 1)).copied().unwrap_or(0))
+            }
+        }
+    }
+}
+
+/// Formats as `printf` does.
 pub(super) fn format(
     call: &mut NativeCall<'_, '_>,
     format: &[u8],
     arguments: &mut VariableArguments,
 ) -> Checked<Vec<u8>> {
-    let mut out = Vec::with_capacity(format.len());
+    let mut pieces = Vec::new();
     let mut at = 0;
     while at < format.len() {
         let plain = format[at..].iter().position(|byte| *byte == b'%').unwrap_or(format.len() - at);
-        out.extend_from_slice(&format[at..at + plain]);
+        let text = &format[at..at + plain];
         at += plain;
-        if at < format.len() {
-            at += 1;
-            let directive = parse(call, format, &mut at, arguments)?;
-            convert(call, &directive, arguments, &mut out)?;
+        let directive = match at < format.len() {
+            true => {
+                at += 1;
+                Some(parse(call, format, &mut at)?)
+            }
+            false => None,
+        };
+        pieces.push((text, directive));
+    }
+    let directives = || pieces.iter().filter_map(|(_, directive)| directive.as_ref());
+    let mut values = match directives().any(|directive| directive.position.is_some()) {
+        true => Values::Positional(fetch_by_position(call, directives(), arguments)?),
+        false => Values::InOrder(arguments),
+    };
+    let mut out = Vec::with_capacity(format.len());
+    for (text, directive) in pieces {
+        out.extend_from_slice(text);
+        if let Some(mut directive) = directive {
+            settle_counts(call, &mut directive, &mut values)?;
+            convert(call, &directive, &mut values, &mut out)?;
         }
     }
     Ok(out)
 }
 
-fn parse(
-    call: &mut NativeCall<'_, '_>,
-    format: &[u8],
-    at: &mut usize,
-    arguments: &mut VariableArguments,
-) -> Checked<Directive> {
+fn parse(call: &NativeCall<'_, '_>, format: &[u8], at: &mut usize) -> Checked<Directive> {
     let mut directive = Directive::default();
+    let start = *at;
+    match number(format, at) {
+        Some(position) if format.get(*at) == Some(&b'$') && position > 0 => {
+            *at += 1;
+            directive.position = Some(position as usize);
+        }
+        _ => *at = start,
+    }
     while let Some(flag) = format.get(*at) {
         match flag {
             b'-' => directive.left = true,
@@ -102,16 +161,10 @@ fn parse(
         }
         *at += 1;
     }
-    let width = number_or_argument(call, format, at, arguments)?.unwrap_or(0);
-    directive.left |= width < 0;
-    directive.width = bounded(call, width.unsigned_abs())?;
+    directive.width_count = count(format, at);
     if format.get(*at) == Some(&b'.') {
         *at += 1;
-        let precision = number_or_argument(call, format, at, arguments)?.unwrap_or(0);
-        directive.precision = match u64::try_from(precision) {
-            Ok(precision) => Some(bounded(call, precision)?),
-            Err(_) => None,
-        };
+        directive.precision_count = Some(count(format, at).unwrap_or(Count::Number(0)));
     }
     directive.length = Length::parse(format, at, call.pointer_bytes());
     let Some(conversion) = format.get(*at) else {
@@ -122,6 +175,54 @@ fn parse(
     Ok(directive)
 }
 
+fn number(format: &[u8], at: &mut usize) -> Option<u64> {
+    let mut number = None;
+    while let Some(digit) = format.get(*at).filter(|digit| digit.is_ascii_digit()) {
+        let value: u64 = number.unwrap_or(0);
+        number = Some(value.saturating_mul(10).saturating_add(u64::from(digit - b'0')));
+        *at += 1;
+    }
+    number
+}
+
+fn count(format: &[u8], at: &mut usize) -> Option<Count> {
+    if format.get(*at) != Some(&b'*') {
+        return number(format, at).map(Count::Number);
+    }
+    *at += 1;
+    let start = *at;
+    match number(format, at) {
+        Some(position) if format.get(*at) == Some(&b'$') && position > 0 => {
+            *at += 1;
+            Some(Count::Argument(Some(position as usize)))
+        }
+        _ => {
+            *at = start;
+            Some(Count::Argument(None))
+        }
+    }
+}
+
+/// Finds out what a width and a precision are. A negative width means left; a negative precision means none.
+fn settle_counts(call: &NativeCall<'_, '_>, directive: &mut Directive, values: &mut Values<'_>) -> Checked<()> {
+    let mut settled = |count: Option<Count>| -> Checked<Option<i64>> {
+        Ok(match count {
+            None => None,
+            Some(Count::Number(number)) => Some(i64::try_from(number).unwrap_or(i64::MAX)),
+            Some(Count::Argument(position)) => Some(i64::from(values.integer(call, 4, position)? as i32)),
+        })
+    };
+    let width = settled(directive.width_count)?.unwrap_or(0);
+    let precision = settled(directive.precision_count)?;
+    directive.left |= width < 0;
+    directive.width = bounded(call, width.unsigned_abs())?;
+    directive.precision = match precision.map(u64::try_from) {
+        Some(Ok(precision)) => Some(bounded(call, precision)?),
+        _ => None,
+    };
+    Ok(())
+}
+
 /// glibc refuses to format more than this, and so do we before memory runs out.
 fn bounded(call: &NativeCall<'_, '_>, count: u64) -> Checked<usize> {
     if count > 1 << 30 {
@@ -130,76 +231,96 @@ fn bounded(call: &NativeCall<'_, '_>, count: u64) -> Checked<usize> {
     Ok(count as usize)
 }
 
-fn number_or_argument(
-    call: &mut NativeCall<'_, '_>,
-    format: &[u8],
-    at: &mut usize,
+/// The values of all arguments, in order, when directives name them by position: how large each one is, the directives say.
+fn fetch_by_position<'d>(
+    call: &NativeCall<'_, '_>,
+    directives: impl Iterator<Item = &'d Directive>,
     arguments: &mut VariableArguments,
-) -> Checked<Option<i64>> {
-    if format.get(*at) == Some(&b'*') {
-        *at += 1;
-        let value = arguments.integer(call, 4)? as i32;
-        return Ok(Some(value.into()));
+) -> Checked<Vec<u128>> {
+    let mut sizes: Vec<Option<FloatKind>> = Vec::new();
+    let mut bytes: Vec<u64> = Vec::new();
+    let mut note = |position: usize, kind: Option<FloatKind>, size: u64| {
+        // Far beyond what a call can have: the format is not one.
+        let position = position.min(4096);
+        sizes.resize(sizes.len().max(position), None);
+        bytes.resize(bytes.len().max(position), 4);
+        sizes[position - 1] = kind;
+        bytes[position - 1] = size;
+    };
+    for directive in directives {
+        for count in [directive.width_count, directive.precision_count] {
+            if let Some(Count::Argument(Some(position))) = count {
+                note(position, None, 4);
+            }
+        }
+        let Some(position) = directive.position else { continue };
+        match directive.conversion {
+            b's' | b'S' | b'p' | b'n' => note(position, None, call.pointer_bytes()),
+            b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => note(position, Some(float_kind(directive)), 0),
+            _ => note(position, None, directive.length.bytes(call.pointer_bytes())),
+        }
     }
-    let mut number = None;
-    while let Some(digit) = format.get(*at).filter(|digit| digit.is_ascii_digit()) {
-        let value: i64 = number.unwrap_or(0);
-        number = Some(value.saturating_mul(10).saturating_add(i64::from(digit - b'0')));
-        *at += 1;
-    }
-    Ok(number)
+    let fetch = sizes.into_iter().zip(bytes).map(|(kind, bytes)| match kind {
+        Some(kind) => arguments.float(call, kind),
+        None => arguments.integer(call, bytes).map(u128::from),
+    });
+    fetch.collect()
+}
+
+fn float_kind(directive: &Directive) -> FloatKind {
+    if directive.length == Length::LongDouble { FloatKind::F80 } else { FloatKind::F64 }
 }
 
 fn convert(
     call: &mut NativeCall<'_, '_>,
     directive: &Directive,
-    arguments: &mut VariableArguments,
+    values: &mut Values<'_>,
     out: &mut Vec<u8>,
 ) -> Checked<()> {
     let bytes = directive.length.bytes(call.pointer_bytes());
+    let (pointer, position) = (call.pointer_bytes(), directive.position);
     match directive.conversion {
         b'%' => out.push(b'%'),
         b'd' | b'i' => {
-            let bits = arguments.integer(call, bytes)?;
+            let bits = values.integer(call, bytes, position)?;
             let unused = 64 - 8 * bytes;
             let value = ((bits << unused) as i64) >> unused;
             let sign = sign(directive, value < 0);
-            number(directive, sign, value.unsigned_abs().to_string(), out);
+            digits(directive, sign, value.unsigned_abs().to_string(), out);
         }
         b'u' => {
-            let value = arguments.integer(call, bytes)?;
-            number(directive, "", value.to_string(), out);
+            let value = values.integer(call, bytes, position)?;
+            digits(directive, "", value.to_string(), out);
         }
         b'o' | b'x' | b'X' | b'b' | b'B' => {
-            let value = arguments.integer(call, bytes)?;
+            let value = values.integer(call, bytes, position)?;
             based_integer(directive, value, out);
         }
         b'c' => {
-            let byte = arguments.integer(call, 4)? as u8;
+            let byte = values.integer(call, 4, position)? as u8;
             pad(directive, "", &[byte], b' ', out);
         }
         b's' | b'S' => {
-            let address = arguments.integer(call, call.pointer_bytes())?;
+            let address = values.integer(call, pointer, position)?;
             let text = string(call, directive, address)?;
             pad(directive, "", &text, b' ', out);
         }
-        b'p' => match arguments.integer(call, call.pointer_bytes())? {
+        b'p' => match values.integer(call, pointer, position)? {
             0 => pad(directive, "", b"(nil)", b' ', out),
             address => {
-                let hexadecimal = Directive { conversion: b'x', alternative: true, ..directive.clone() };
                 let prefix = format!("{}0x", sign(directive, false));
-                number(&hexadecimal, &prefix, format!("{address:x}"), out);
+                digits(directive, &prefix, format!("{address:x}"), out);
             }
         },
         b'n' => {
-            let address = arguments.integer(call, call.pointer_bytes())?;
+            let address = values.integer(call, pointer, position)?;
             let count = (out.len() as u64).to_le_bytes();
             call.write(address, &count[..bytes as usize])?;
         }
         b'm' => pad(directive, "", b"Success", b' ', out),
         b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
-            let kind = if directive.length == Length::LongDouble { FloatKind::F80 } else { FloatKind::F64 };
-            let bits = arguments.float(call, kind)?;
+            let kind = float_kind(directive);
+            let bits = values.float(call, kind, position)?;
             float(directive, kind, bits, out);
         }
         other => {
@@ -247,14 +368,14 @@ fn based_integer(directive: &Directive, value: u64, out: &mut Vec<u8>) {
         if directive.precision.is_some_and(|precision| precision < enough) {
             directive.precision = Some(enough);
         } else if directive.precision.is_none() && value != 0 {
-            return number(&directive, "", format!("0{digits}"), out);
+            return self::digits(&directive, "", format!("0{digits}"), out);
         }
     }
-    number(&directive, if shown { prefix } else { "" }, digits, out);
+    self::digits(&directive, if shown { prefix } else { "" }, digits, out);
 }
 
 /// An integer: at least `precision` digits, none for zero when that is zero; a precision turns zero padding off.
-fn number(directive: &Directive, prefix: &str, digits: String, out: &mut Vec<u8>) {
+fn digits(directive: &Directive, prefix: &str, digits: String, out: &mut Vec<u8>) {
     let digits = match directive.precision {
         Some(0) if digits == "0" => String::new(),
         Some(precision) => format!("{digits:0>precision$}"),

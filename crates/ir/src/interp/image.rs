@@ -27,11 +27,13 @@ pub(super) enum Code {
         dst: Reg,
         ptr: Ex,
         bits: u16,
+        private: Private,
     },
     Store {
         ptr: Ex,
         value: Ex,
         bits: u16,
+        private: Private,
     },
     Goto(u32),
     Branch {
@@ -51,6 +53,10 @@ pub(super) enum Code {
     Nondet(Reg),
     Rare(Box<Rare>),
 }
+
+/// Whether an access is, as long as it stays in bounds, to a slot that no other thread can have the address of: which.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Private(pub Option<u16>);
 
 #[derive(Clone, Debug)]
 pub(super) struct Switch {
@@ -188,6 +194,8 @@ pub(super) struct FunctionCode {
     pub cells: Vec<Cell>,
     pub registers: Vec<Reg>,
     pub slots: Vec<u64>,
+    /// Whether other threads may come to know the address of some slot.
+    pub shares_slots: bool,
     /// How to run it, if it is a library function that Leno knows.
     pub native: Option<Native>,
     /// Its result depends on its arguments only.
@@ -227,6 +235,11 @@ impl<'p> Image<'p> {
             image.functions.push(compiled);
         }
         image
+    }
+
+    /// How many places of code there are: every `pc` is less.
+    pub fn code_len(&self) -> u32 {
+        self.code.len() as u32
     }
 
     /// Where the code at `pc` comes from.
@@ -321,10 +334,12 @@ impl<'p> Image<'p> {
                 cells.push(Cell { bits: 0, undefined: ones(bits - 64) as u64 });
             }
         }
+        let private = private_slots(function);
+        let shares_slots = private.contains(&false);
         let (entry, native, pure) = match &function.body {
             Body::Blocks(blocks) => {
                 let entry = self.code.len() as u32;
-                Compiler { image: self, id, function, registers: &registers }.blocks(blocks);
+                Compiler { image: self, id, function, registers: &registers, private }.blocks(blocks);
                 (Some(entry), None, false)
             }
             Body::External(external) if external.known => (None, external::native(&function.name), external.pure),
@@ -338,6 +353,7 @@ impl<'p> Image<'p> {
             cells,
             registers,
             slots: function.slots.iter().map(|slot| slot.size).collect(),
+            shares_slots,
             native,
             pure,
         }
@@ -351,11 +367,66 @@ pub enum Next<'p> {
     Terminator(&'p Terminator),
 }
 
+/// For each slot, whether its address appears only as the address of loads, stores and handles: then it is in no register
+/// and in no memory, and no other thread has it.
+fn private_slots(function: &Function) -> Vec<bool> {
+    let mut private = vec![true; function.slots.len()];
+    let Body::Blocks(blocks) = &function.body else { return private };
+    for block in blocks {
+        for instr in &block.instrs {
+            let address = match &instr.op {
+                Op::Load { from: access, .. }
+                | Op::Store { to: access, .. }
+                | Op::Spawn { handle: Some(access), .. } => Some(&access.ptr),
+                _ => None,
+            };
+            instr.op.for_each_operand(|operand| {
+                if address.is_none_or(|address| !std::ptr::eq(address, operand) || accessed_slot(address).is_none()) {
+                    for_each_slot(operand, &mut |slot| private[slot.index()] = false);
+                }
+            });
+        }
+        if let Some(operand) = block.terminator.kind.operand() {
+            for_each_slot(operand, &mut |slot| private[slot.index()] = false);
+        }
+    }
+    private
+}
+
+/// The slot of an address that is a slot or a number of bytes from one.
+fn accessed_slot(address: &Expr) -> Option<SlotId> {
+    match address {
+        Expr::Slot(slot) => Some(*slot),
+        Expr::Binary(BinaryOp::PtrAdd, operands) => match &**operands {
+            [Expr::Slot(slot), offset] if !mentions_slot(offset) => Some(*slot),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn mentions_slot(expr: &Expr) -> bool {
+    let mut mentions = false;
+    for_each_slot(expr, &mut |_| mentions = true);
+    mentions
+}
+
+fn for_each_slot(expr: &Expr, visit: &mut dyn FnMut(SlotId)) {
+    match expr {
+        Expr::Slot(slot) => visit(*slot),
+        Expr::Const { .. } | Expr::Local(_) | Expr::Object(_) | Expr::Function(_) => {}
+        Expr::Unary(_, operand) | Expr::Cast(_, _, operand) => for_each_slot(operand, visit),
+        Expr::Binary(_, operands) => operands.iter().for_each(|operand| for_each_slot(operand, visit)),
+        Expr::Select(parts) => parts.iter().for_each(|part| for_each_slot(part, visit)),
+    }
+}
+
 struct Compiler<'a, 'p> {
     image: &'a mut Image<'p>,
     id: FuncId,
     function: &'p Function,
     registers: &'a [Reg],
+    private: Vec<bool>,
 }
 
 impl<'p> Compiler<'_, 'p> {
@@ -433,6 +504,12 @@ impl<'p> Compiler<'_, 'p> {
         }
     }
 
+    fn access(&self, access: &Access) -> (Ex, u16, Private) {
+        let slot = accessed_slot(&access.ptr).filter(|slot| self.private[slot.index()]);
+        let private = Private(slot.and_then(|slot| u16::try_from(slot.0).ok()));
+        (self.ex(&access.ptr), self.access_bits(access), private)
+    }
+
     fn access_bits(&self, access: &Access) -> u16 {
         access.ty.bits(self.model())
     }
@@ -444,10 +521,12 @@ impl<'p> Compiler<'_, 'p> {
             }
             Op::Assign { dst, value } => Code::Assign { dst: self.reg(*dst).cell, value: self.ex(value) },
             Op::Load { dst, from } => {
-                Code::Load { dst: self.reg(*dst), ptr: self.ex(&from.ptr), bits: self.access_bits(from) }
+                let (ptr, bits, private) = self.access(from);
+                Code::Load { dst: self.reg(*dst), ptr, bits, private }
             }
             Op::Store { to, value } => {
-                Code::Store { ptr: self.ex(&to.ptr), value: self.ex(value), bits: self.access_bits(to) }
+                let (ptr, bits, private) = self.access(to);
+                Code::Store { ptr, value: self.ex(value), bits, private }
             }
             Op::Assume { cond } => Code::Assume(self.ex(cond)),
             Op::Assert { cond, property, message } => {

@@ -214,14 +214,13 @@ impl<'p> Machine<'p> {
         self.image.next_at(self.threads[thread].pc)
     }
 
-    /// The value of a register in the running activation of a thread.
+    /// The value of a register in the running activation of a thread. That of a finished thread is undefined.
     pub fn local(&self, thread: ThreadId, local: LocalId) -> Value {
         let thread = &self.threads[thread];
         let reg = self.image.functions[thread.func].registers[local.index()];
-        self.register(thread, reg)
-    }
-
-    pub(super) fn register(&self, thread: &Thread, reg: Reg) -> Value {
+        if thread.status == Status::Finished {
+            return Value::undefined(reg.bits);
+        }
         let cells = thread.frame().cells;
         if reg.is_wide() {
             return super::eval::wide(cells, reg.cell);
@@ -279,17 +278,23 @@ impl<'p> Machine<'p> {
         thread
     }
 
-    /// Gives the slots of `func` fresh objects, on top of the thread's stack. False when there is no room.
+    /// Gives the slots of `func` fresh objects, on top of the thread's stack. False when there is no room: those that
+    /// are missing are null.
     pub(super) fn add_slots(&mut self, thread: ThreadId, func: FuncId) -> bool {
+        let mut all = true;
         for (slot, size) in self.image.functions[func].slots.iter().enumerate() {
-            let mut instance = Instance::new(Kind::Stack, *size, func.0, thread.0).uninitialised();
-            instance.slot = slot as u32;
-            match self.memory.allocate(thread.0, instance) {
-                Some(address) => self.threads[thread].objects.push(address),
-                None => return false,
-            }
+            let address = match self.memory.has_room_for(*size) {
+                true => {
+                    let mut instance = Instance::new(Kind::Stack, *size, func.0, thread.0).uninitialised();
+                    instance.slot = slot as u32;
+                    self.memory.allocate(thread.0, instance)
+                }
+                false => None,
+            };
+            all &= address.is_some();
+            self.threads[thread].objects.push(address.unwrap_or(0));
         }
-        true
+        all
     }
 
     /// The name of a thread's next child.

@@ -100,7 +100,7 @@ macro_rules! writing {
     };
 }
 
-const FAMILIES: usize = 45;
+const FAMILIES: usize = 49;
 
 const TABLE: [[Known; 3]; FAMILIES] = [
     unary!("sin", f64::sin, f32::sin),
@@ -147,7 +147,11 @@ const TABLE: [[Known; 3]; FAMILIES] = [
     special!("ldexp", scale),
     special!("scalbn", scale),
     special!("ilogb", binary_exponent),
-    special!("lround", rounded_to_long),
+    special!("logb", exponent_as_float),
+    special!("lround", |call: &mut NativeCall<'_, '_>, kind| rounded(call, kind, Round::NearestTiesToAway, false)),
+    special!("llround", |call: &mut NativeCall<'_, '_>, kind| rounded(call, kind, Round::NearestTiesToAway, true)),
+    special!("lrint", |call: &mut NativeCall<'_, '_>, kind| rounded(call, kind, Round::NearestTiesToEven, false)),
+    special!("llrint", |call: &mut NativeCall<'_, '_>, kind| rounded(call, kind, Round::NearestTiesToEven, true)),
     writing!("frexp", split_exponent),
     writing!("modf", split_fraction),
 ];
@@ -266,9 +270,21 @@ fn binary_exponent(call: &mut NativeCall<'_, '_>, kind: FloatKind) -> Checked<Va
     Ok(Value::defined((exponent as u32).into()))
 }
 
-fn rounded_to_long(call: &mut NativeCall<'_, '_>, kind: FloatKind) -> Checked<Value> {
-    let rounded = widened(call, 0, kind)?.round_to_integral(Round::NearestTiesToAway).value;
-    let width = call.pointer_bytes() as u16 * 8;
+fn exponent_as_float(call: &mut NativeCall<'_, '_>, kind: FloatKind) -> Checked<Value> {
+    let x = widened(call, 0, kind)?;
+    let exponent = match x {
+        _ if x.is_zero() => f64::NEG_INFINITY,
+        _ if x.is_infinite() => f64::INFINITY,
+        _ if x.is_nan() => return Ok(Value::defined(call.bits(0)?)),
+        _ => f64::from(x.ilogb()),
+    };
+    Ok(Value::defined(float::convert(FloatKind::F64, kind, exponent.to_bits().into())))
+}
+
+/// To a `long` or a `long long`.
+fn rounded(call: &mut NativeCall<'_, '_>, kind: FloatKind, round: Round, long_long: bool) -> Checked<Value> {
+    let rounded = widened(call, 0, kind)?.round_to_integral(round).value;
+    let width = if long_long { 64 } else { call.pointer_bytes() as u16 * 8 };
     Ok(Value::defined(float::to_integer(FloatKind::F80, true, width, rounded.to_bits())))
 }
 

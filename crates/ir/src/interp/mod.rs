@@ -4,6 +4,43 @@
 //! step of one thread, indivisibly, and everything that the machine does not decide comes from an [`Environment`]; which
 //! thread steps is the caller's choice, or a [`Scheduler`]'s. A machine is a value: clone it to fork an execution.
 //!
+//! ```
+//! use leno_ir::interp::{Captured, Ending, Options, Random, run};
+//!
+//! // Two threads increment a counter without a lock.
+//! let program = leno_ir::text::parse("program lp64 entry &start
+//! @counter = global size 4 align 4
+//! fn &start(%argc: i32, %argv: ptr) {
+//!   local %old: i32
+//! b0:
+//!   spawn &increment(i64 0)
+//!   spawn &increment(i64 0)
+//!   join i64 2
+//!   join i64 3
+//!   %old = load i32 @counter
+//!   exit %old
+//! }
+//! fn &increment(%unused: i64) -> i64 {
+//!   local %old: i32
+//! b0:
+//!   %old = load i32 @counter
+//!   store i32 @counter = add(%old, i32 1)
+//!   return i64 0
+//! }
+//! ")?;
+//! let ends_with = |status| {
+//!     (0..100).any(|seed| {
+//!         let mut env = Captured::new(seed);
+//!         let outcome = run(&program, &Options::default(), &mut Random::new(seed), &mut env, 10_000);
+//!         outcome.ending == Ending::Exited(status)
+//!     })
+//! };
+//! assert!(ends_with(2));
+//! assert!(ends_with(1), "an update gets lost in some schedule");
+//! assert!(!ends_with(0));
+//! # Ok::<(), leno_ir::text::TextError>(())
+//! ```
+//!
 //! | file | what is in it |
 //! |---|---|
 //! | `value`, `arithmetic`, `float` | values with undefined bits, and what operators do to them |

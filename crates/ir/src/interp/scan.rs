@@ -289,7 +289,7 @@ fn continues_integer(taken: &[u8], byte: u8, base: u32) -> bool {
                 0 => 10,
                 _ => base,
             };
-            (byte as char).to_digit(radix).is_some()
+            (byte as char).is_digit(radix)
         }
     }
 }

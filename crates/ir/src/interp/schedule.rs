@@ -25,7 +25,7 @@ impl Prng {
         Prng((mixed ^ (mixed >> 31)).max(1))
     }
 
-    pub fn next(&mut self) -> u64 {
+    pub fn next_u64(&mut self) -> u64 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -34,7 +34,7 @@ impl Prng {
 
     /// Less than `limit`, or 0.
     pub fn below(&mut self, limit: u64) -> u64 {
-        ((u128::from(self.next()) * u128::from(limit)) >> 64) as u64
+        ((u128::from(self.next_u64()) * u128::from(limit)) >> 64) as u64
     }
 
     /// A value of `width` bits. Small ones are as likely as all others together: programs tend to care about them.
@@ -43,7 +43,7 @@ impl Prng {
         match self.below(4) {
             0 => u128::from(self.below(2)) & mask,
             1 => u128::from(self.below(16)) & mask,
-            _ => (u128::from(self.next()) << 64 | u128::from(self.next())) & mask,
+            _ => (u128::from(self.next_u64()) << 64 | u128::from(self.next_u64())) & mask,
         }
     }
 }

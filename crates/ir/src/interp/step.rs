@@ -95,8 +95,8 @@ impl<'p> Machine<'p> {
                 self.threads[thread].pc = *target;
                 Ok(Flow::Elsewhere)
             }
-            Code::Load { dst, ptr, bits } => self.execute_load(thread, *dst, ptr, *bits, env),
-            Code::Store { ptr, value, bits } => self.execute_store(thread, ptr, value, *bits, env),
+            Code::Load { dst, ptr, bits, .. } => self.execute_load(thread, *dst, ptr, *bits, env),
+            Code::Store { ptr, value, bits, .. } => self.execute_store(thread, ptr, value, *bits, env),
             Code::AssignWide { dst, value } => {
                 let value = self.value(thread, value, env)?;
                 self.threads[thread].set(*dst, value);
@@ -471,6 +471,9 @@ impl<'p> Machine<'p> {
         }
         let name = self.child_name(thread);
         let child = self.add_thread(func, name);
+        if self.threads[child].objects.contains(&0) {
+            return Err(self.stack_overflow(child));
+        }
         self.pass_arguments(thread, func, args, child, env)
     }
 

@@ -143,11 +143,13 @@ impl Machine<'_> {
         let word = |offset| self.peek_word(at, offset);
         match step {
             SyncStep::Lock(LockKind::Mutex) | SyncStep::CondRelock => {
+                if word(LOCK)? == 0 {
+                    return None;
+                }
                 let kind = word(self.kind_offset())?;
                 let owner = holder(word(OWNER)?);
                 let ours_to_ask = owner == Some(thread) && matches!(kind & 3, RECURSIVE | ERROR_CHECKING);
-                let waits = kind != DESTROYED && word(LOCK)? != 0 && !ours_to_ask;
-                waits.then_some(Wait::Lock { address: at, owner })
+                (kind != DESTROYED && !ours_to_ask).then_some(Wait::Lock { address: at, owner })
             }
             SyncStep::Lock(LockKind::Spin) => {
                 let owner = word(LOCK)?;

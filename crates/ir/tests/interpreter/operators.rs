@@ -157,7 +157,7 @@ fn ones(width: u16) -> u128 {
 
 fn operand(random: &mut Prng, ty: Type) -> u128 {
     let width = ty.bits(DataModel::Lp64);
-    let any = (u128::from(random.next()) << 64 | u128::from(random.next())) & ones(width);
+    let any = (u128::from(random.next_u64()) << 64 | u128::from(random.next_u64())) & ones(width);
     match ty {
         Type::Float(kind) => float_operand(random, kind, any),
         _ => match random.below(6) {
@@ -173,9 +173,9 @@ fn operand(random: &mut Prng, ty: Type) -> u128 {
 fn float_operand(random: &mut Prng, kind: FloatKind, any: u128) -> u128 {
     let f64_bits = match random.below(8) {
         0 => [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, f64::INFINITY, f64::NEG_INFINITY][random.below(8) as usize].to_bits(),
-        1 => (random.next() as i64 as f64).to_bits(),
-        2 => ((random.next() >> random.below(64)) as f64 + 0.5).to_bits(),
-        3 => (-((random.next() >> random.below(64)) as f64)).to_bits(),
+        1 => (random.next_u64() as i64 as f64).to_bits(),
+        2 => ((random.next_u64() >> random.below(64)) as f64 + 0.5).to_bits(),
+        3 => (-((random.next_u64() >> random.below(64)) as f64)).to_bits(),
         4 => [1u64 << 31, 1 << 32, 1 << 63, (1 << 31) - 1, (1 << 15) - 1, 255, 256, 65536]
             .map(|n| n as f64 * if random.below(2) == 0 { 1.0 } else { -1.0 })[random.below(8) as usize]
             .to_bits(),

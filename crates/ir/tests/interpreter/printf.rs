@@ -31,7 +31,7 @@ fn integer(random: &mut Prng, bytes: u32) -> u64 {
         1 => random.below(1000),
         2 => (random.below(1000) as i64).wrapping_neg() as u64,
         3 => 1u64 << (8 * bytes - 1),
-        _ => random.next() >> random.below(64),
+        _ => random.next_u64() >> random.below(64),
     };
     if bytes == 8 { any } else { any & ((1 << (8 * bytes)) - 1) }
 }
@@ -46,10 +46,10 @@ fn double(random: &mut Prng) -> u64 {
             .to_bits(),
         2 => (random.below(100_000) as f64 / 1000.0).to_bits(),
         3 => (-(random.below(1000) as f64) / 8.0).to_bits(),
-        4 => (random.next() as f64).to_bits(),
-        5 => random.next() & !(0x7ff << 52),
+        4 => (random.next_u64() as f64).to_bits(),
+        5 => random.next_u64() & !(0x7ff << 52),
         6 => f64::NAN.abs().to_bits() | 1 << 63,
-        _ => random.next(),
+        _ => random.next_u64(),
     }
 }
 
@@ -59,7 +59,7 @@ fn extended(random: &mut Prng) -> u128 {
         1 => [0, 1, 0x7ffe, 0x7fff, 0x3fff, 0x4000][random.below(6) as usize],
         _ => random.below(0x7fff),
     };
-    let mantissa = if random.below(4) == 0 { 1 << 63 } else { random.next() };
+    let mantissa = if random.below(4) == 0 { 1 << 63 } else { random.next_u64() };
     let mantissa = if exponent == 0 { mantissa & !(1 << 63) } else { mantissa | 1 << 63 };
     u128::from(random.below(2)) << 79 | u128::from(exponent) << 64 | u128::from(mantissa)
 }
@@ -72,8 +72,7 @@ fn case(random: &mut Prng) -> Case {
             format += flag;
         }
     }
-    let conversion =
-        *b"diuoxXcspfFeEgGaAdfegaxs%".iter().nth(random.below(25) as usize).expect("it is one of them") as char;
+    let conversion = b"diuoxXcspfFeEgGaAdfegaxs%"[random.below(25) as usize] as char;
     let number =
         |random: &mut Prng, format: &mut String, arguments: &mut Vec<Argument>, limit: u64, least: i64| match random
             .below(4)

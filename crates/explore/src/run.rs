@@ -1,0 +1,333 @@
+//! One event of the interpreter: a visible step of a thread, and the invisible ones that follow.
+//!
+//! Between events every thread stands before a step that others could see. Steps on objects that only one thread can ever
+//! access are invisible too, by the sharing analysis. A whole atomic section is one event.
+
+use crate::event::{Access, Choice, Footprint, SyncKind};
+use leno_ir::callgraph::CallGraph;
+use leno_ir::index::Idx;
+use leno_ir::interp::{
+    Environment, FileHandle, Image, Machine, OpenMode, Source, Status, StepResult, ThreadId, Violation,
+};
+use leno_ir::points_to::{AbstractObject, Place, PointsTo};
+use leno_ir::program::{Body, FuncId, Op, Program, SlotId, SyncOp, TerminatorKind};
+use leno_ir::sharing::{SharedObjects, Sharing};
+use leno_ir::witness::Observer;
+use std::io::SeekFrom;
+
+/// Values of up to so many bits are all tried.
+const TRIED_BITS: u16 = 8;
+
+/// The values that are tried for a wider input: the rest is why a search is not complete.
+const SAMPLES: u32 = 3;
+
+/// How many values of a nondeterministic input are tried.
+pub fn tried(width: u16) -> u32 {
+    if width <= TRIED_BITS { 1 << width } else { SAMPLES }
+}
+
+/// The `index`-th value that is tried.
+pub fn tried_value(width: u16, index: u32) -> u128 {
+    match index {
+        2 if width > TRIED_BITS => u128::MAX,
+        _ => u128::from(index),
+    }
+}
+
+/// Gives an event the values that the search wants it to have, and remembers what it asked for.
+#[derive(Default)]
+pub struct Inputs {
+    pub script: Vec<Choice>,
+    pub asked: Vec<Choice>,
+    /// Something was asked for that cannot be enumerated.
+    pub incomplete: Option<&'static str>,
+    clock: u64,
+}
+
+impl Inputs {
+    pub fn begin(&mut self, script: &[Choice]) {
+        self.script.clear();
+        self.script.extend_from_slice(script);
+        self.asked.clear();
+    }
+}
+
+impl Environment for Inputs {
+    fn nondet(&mut self, _: ThreadId, width: u16, _: Source) -> u128 {
+        let index = self.script.get(self.asked.len()).map_or(0, |choice| choice.index);
+        self.asked.push(Choice { width, index });
+        if width > TRIED_BITS {
+            self.incomplete = Some("a nondeterministic value of more than 8 bits");
+        }
+        tried_value(width, index)
+    }
+
+    fn write(&mut self, _: FileHandle, _: &[u8]) -> bool {
+        true
+    }
+
+    fn read(&mut self, _: FileHandle, _: &mut [u8]) -> Option<usize> {
+        self.incomplete = Some("input from a file");
+        Some(0)
+    }
+
+    fn open(&mut self, _: &[u8], _: OpenMode) -> Option<FileHandle> {
+        self.incomplete = Some("input from a file");
+        None
+    }
+
+    fn close(&mut self, _: FileHandle) {}
+
+    fn seek(&mut self, _: FileHandle, _: SeekFrom) -> Option<u64> {
+        None
+    }
+
+    fn flush(&mut self, _: FileHandle) {}
+
+    fn remove(&mut self, _: &[u8]) -> bool {
+        false
+    }
+
+    fn clock(&mut self) -> u64 {
+        self.incomplete = Some("the time of day");
+        self.clock += 1000;
+        self.clock
+    }
+}
+
+/// What is known about a program before it runs.
+pub struct Statics {
+    /// By code address: whether the step there may touch what another thread can touch.
+    shared: Vec<bool>,
+}
+
+impl Statics {
+    pub fn new(program: &Program, image: &Image<'_>) -> Statics {
+        let points_to = PointsTo::new(program);
+        let calls = CallGraph::new(program, &points_to);
+        let sharing = SharedObjects::new(program, &points_to, &calls);
+        let returns_shared: Vec<bool> =
+            program.functions.ids().map(|id| has_shared_slot(program, &points_to, &sharing, id)).collect();
+        let shared = (0..image.code_len())
+            .map(|pc| {
+                let place = image.place(pc);
+                match image.next_at(pc) {
+                    leno_ir::interp::Next::Instr(instr) => match &instr.op {
+                        Op::Load { .. }
+                        | Op::Store { .. }
+                        | Op::ReadModifyWrite { .. }
+                        | Op::CompareExchange { .. } => {
+                            let at = Place { function: place.func, block: place.block, instr: place.index };
+                            sharing.is_shared_access(at)
+                        }
+                        _ => true,
+                    },
+                    leno_ir::interp::Next::Terminator(terminator) => match terminator.kind {
+                        TerminatorKind::Return(_) => returns_shared[place.func.index()],
+                        _ => true,
+                    },
+                }
+            })
+            .collect();
+        Statics { shared }
+    }
+}
+
+fn has_shared_slot(program: &Program, points_to: &PointsTo, sharing: &SharedObjects, function: FuncId) -> bool {
+    let body = &program.functions[function];
+    let slots = (0..body.slots.len()).any(|slot| {
+        let object = AbstractObject::Slot(function, SlotId::new(slot));
+        points_to.object(object).is_some_and(|id| sharing.of(id) == Sharing::Shared)
+    });
+    let Body::Blocks(blocks) = &body.body else { return slots };
+    let allocas = blocks
+        .iter()
+        .flat_map(|b| &b.instrs)
+        .any(|instr| matches!(instr.op, Op::Allocate { storage: leno_ir::program::Storage::Stack, .. }));
+    slots || allocas
+}
+
+/// What came of an event.
+pub enum Ran {
+    /// Every thread stands before a visible step again, or has ended, or waits.
+    Done,
+    Exited,
+    Violation(Box<Violation>),
+    /// A thread makes steps for ever without ever making a visible one.
+    Endless,
+}
+
+/// Steps of one thread between two visible ones, before we call it endless.
+const PATIENCE: u32 = 2_000_000;
+
+/// Runs one event of a thread that can step; `footprint` gets what it touched, and the result says how many visible steps.
+pub fn run_event(
+    machine: &mut Machine<'_>,
+    statics: &Statics,
+    inputs: &mut Inputs,
+    thread: ThreadId,
+    footprint: &mut Footprint,
+    observer: &mut impl Observer,
+) -> (Ran, u32) {
+    let mut steps = 0;
+    let threads = machine.threads().len();
+    loop {
+        add_accesses(machine, thread, footprint);
+        steps += 1;
+        match step(machine, inputs, thread, observer) {
+            StepResult::Done => {}
+            StepResult::Blocked => return (Ran::Done, steps - 1),
+            other => return (ended(other), steps),
+        }
+        let ran = run_invisible(machine, statics, inputs, thread, observer);
+        if !matches!(ran, Ran::Done) {
+            return (ran, steps);
+        }
+        if !machine.in_section(thread) || !machine.enabled(thread) {
+            break;
+        }
+    }
+    for child in threads..machine.threads().len() {
+        let ran = run_invisible(machine, statics, inputs, ThreadId::new(child), observer);
+        if !matches!(ran, Ran::Done) {
+            return (ran, steps);
+        }
+    }
+    (Ran::Done, steps)
+}
+
+fn ended(result: StepResult) -> Ran {
+    match result {
+        StepResult::Violation(violation) => Ran::Violation(violation),
+        StepResult::Exited(_) | StepResult::Aborted => Ran::Exited,
+        StepResult::Done | StepResult::Blocked => Ran::Done,
+    }
+}
+
+fn step(machine: &mut Machine<'_>, inputs: &mut Inputs, thread: ThreadId, observer: &mut impl Observer) -> StepResult {
+    observer.before(machine, thread);
+    let result = machine.step(thread, inputs);
+    if result == StepResult::Done {
+        observer.after(machine, thread);
+    }
+    result
+}
+
+/// Runs a thread up to its next visible step.
+pub fn run_invisible(
+    machine: &mut Machine<'_>,
+    statics: &Statics,
+    inputs: &mut Inputs,
+    thread: ThreadId,
+    observer: &mut impl Observer,
+) -> Ran {
+    for _ in 0..PATIENCE {
+        if machine.threads()[thread].status != Status::Running || is_visible(machine, statics, thread) {
+            return Ran::Done;
+        }
+        match step(machine, inputs, thread, observer) {
+            StepResult::Done => {}
+            StepResult::Blocked => return Ran::Done,
+            other => return ended(other),
+        }
+    }
+    Ran::Endless
+}
+
+fn is_visible(machine: &Machine<'_>, statics: &Statics, thread: ThreadId) -> bool {
+    if !machine.is_visible(thread) {
+        return false;
+    }
+    statics.shared[machine.pc(thread) as usize] || is_last_return(machine, thread)
+}
+
+/// The return from a thread's start function is its end, which others may wait for.
+fn is_last_return(machine: &Machine<'_>, thread: ThreadId) -> bool {
+    machine.threads()[thread].depth() == 1
+        && matches!(machine.next_op(thread), leno_ir::interp::Next::Terminator(t) if matches!(t.kind, TerminatorKind::Return(_)))
+}
+
+/// What the next step of a thread touches.
+pub fn add_accesses(machine: &Machine<'_>, thread: ThreadId, footprint: &mut Footprint) {
+    use leno_ir::interp::Next;
+    let mut add = |access: Access| {
+        if !footprint.0.contains(&access) {
+            footprint.0.push(access);
+        }
+    };
+    match machine.next_op(thread) {
+        Next::Instr(instr) => match &instr.op {
+            Op::Sync { op, .. } => {
+                if let Some(at) = machine.footprint(thread) {
+                    add(Access::Sync { address: at.address, step: sync_kind(op) });
+                }
+                if let SyncOp::CondSleep { .. } = op
+                    && let Some(mutex) = machine.sync_operand(thread)
+                {
+                    add(Access::Sync { address: mutex, step: SyncKind::Release });
+                }
+            }
+            Op::Spawn { .. } => {
+                add(Access::Spawn);
+                if let Some(at) = machine.footprint(thread) {
+                    add(data(at));
+                }
+            }
+            Op::Call { .. } => {
+                if machine.calls_with_effects(thread) {
+                    add(Access::Everything);
+                }
+            }
+            Op::Join { .. } | Op::Detach { .. } | Op::AtomicBegin | Op::AtomicEnd => {}
+            // Ending a life is no access: who comes too late finds a memory error, not a race.
+            Op::Free { .. } => {
+                if let Some(at) = machine.footprint(thread) {
+                    add(data(leno_ir::interp::Footprint { atomic: true, ..at }));
+                }
+            }
+            _ => add(machine.footprint(thread).map_or(Access::Everything, data)),
+        },
+        Next::Terminator(terminator) => {
+            if matches!(terminator.kind, TerminatorKind::Return(_) | TerminatorKind::ThreadExit(_)) {
+                for (address, len) in machine.ending_objects(thread) {
+                    add(Access::Data {
+                        address,
+                        len: len.clamp(1, u64::from(u32::MAX)) as u32,
+                        writes: true,
+                        atomic: true,
+                    });
+                }
+            }
+        }
+    }
+}
+
+fn data(at: leno_ir::interp::Footprint) -> Access {
+    Access::Data {
+        address: at.address,
+        len: at.len.clamp(1, u64::from(u32::MAX)) as u32,
+        writes: at.writes,
+        atomic: at.atomic,
+    }
+}
+
+fn sync_kind(op: &SyncOp) -> SyncKind {
+    match op {
+        SyncOp::Lock(_) | SyncOp::CondRelock => SyncKind::Acquire,
+        SyncOp::Unlock(_) => SyncKind::Release,
+        SyncOp::ReadLock
+        | SyncOp::WriteLock
+        | SyncOp::RwUnlock
+        | SyncOp::CondSleep { .. }
+        | SyncOp::CondWake { .. }
+        | SyncOp::CondSignal
+        | SyncOp::CondBroadcast
+        | SyncOp::SemWait
+        | SyncOp::SemPost
+        | SyncOp::BarrierArrive
+        | SyncOp::BarrierLeave { .. }
+        | SyncOp::OnceBegin
+        | SyncOp::OnceEnd => SyncKind::Await,
+        _ => SyncKind::Other,
+    }
+}
