@@ -78,7 +78,7 @@ impl<'a> Checker<'a> {
 
     fn typedef_type(&mut self, name: ast::Name, span: Span) -> Result<QualType> {
         match self.scopes.get(name).map(|b| b.meaning) {
-            Some(Entity::Typedef(ty)) => Ok(ty),
+            Some(Entity::Typedef(ty, _)) => Ok(ty),
             _ => fail(span, format!("`{}` is not the name of a type here", self.text(name))),
         }
     }
@@ -121,8 +121,28 @@ impl<'a> Checker<'a> {
         Some(if signed { kind } else { kind.to_unsigned() })
     }
 
+    /// The alignment that a declaration asks for, by itself or through a typedef; 0 when it asks for none.
+    pub fn declaration_align(&mut self, spec: SpecId, declarator: &'a Declarator) -> Result<u32> {
+        let specifiers = &self.ast.specs[spec];
+        let asked = self.requested_align(&specifiers.alignas, &[&specifiers.attributes, &declarator.attributes])?;
+        Ok(asked.max(self.typedef_align(spec, declarator)))
+    }
+
+    /// What a typedef that is used as it is (not for a pointer to it, say) asks for.
+    pub fn typedef_align(&self, spec: SpecId, declarator: &Declarator) -> u32 {
+        match self.ast.specs[spec].ty {
+            TypeSpecifier::Typedef(name) if declarator.derived.is_empty() => {
+                match self.scopes.get(name).map(|binding| binding.meaning) {
+                    Some(Entity::Typedef(_, align)) => align,
+                    _ => 0,
+                }
+            }
+            _ => 0,
+        }
+    }
+
     /// The alignment asked for by `_Alignas` and `aligned`; 0 when there is none.
-    pub fn requested_align(&mut self, alignas: &'a [ast::Alignas], attributes: &[&'a [Attribute]]) -> Result<u32> {
+    fn requested_align(&mut self, alignas: &'a [ast::Alignas], attributes: &[&'a [Attribute]]) -> Result<u32> {
         let mut align = 0;
         for request in alignas {
             let value = match request {
@@ -149,6 +169,14 @@ impl<'a> Checker<'a> {
             align = align.max(value as u32);
         }
         Ok(align)
+    }
+
+    /// What `#pragma pack` says about a record; 0 when it says nothing.
+    fn pragma_pack(&mut self, attributes: &'a [Attribute]) -> Result<u32> {
+        match attributes.iter().find(|attribute| attribute.name == "pragma pack").map(|found| found.args.first()) {
+            Some(Some(AttributeArg::Expr(expr))) => Ok(self.align_value(*expr)? as u32),
+            _ => Ok(0),
+        }
     }
 
     fn align_value(&mut self, expr: ast::ExprId) -> Result<u64> {
@@ -181,15 +209,6 @@ impl<'a> Checker<'a> {
             self.unit.types.records[id].layout = Some(layout);
         }
         Ok(self.unit.types.intern(Type::Record(id)))
-    }
-
-    /// What `#pragma pack` said where a record was defined; the parser hands it on as an attribute.
-    fn pragma_pack(&mut self, attributes: &'a [Attribute]) -> Result<u32> {
-        let pragma = attributes.iter().find(|attribute| attribute.name == "pragma pack");
-        match pragma.and_then(|attribute| attribute.args.first()) {
-            Some(AttributeArg::Expr(expr)) => self.align_value(*expr).map(|align| align as u32),
-            _ => Ok(0),
-        }
     }
 
     /// The record that a tag means: an old one, or a new one if the tag is unknown or this is a definition in a new scope.
@@ -242,7 +261,7 @@ impl<'a> Checker<'a> {
         let ty = self.declared_type(base, declarator)?;
         let ty = self.apply_type_attributes(ty, &declarator.attributes)?;
         let specifiers = &self.ast.specs[spec];
-        let align = self.requested_align(&specifiers.alignas, &[&specifiers.attributes, &declarator.attributes])?;
+        let align = self.declaration_align(spec, declarator)?;
         if declarator.name.is_none() && bits.is_none() && !self.types().is_record(ty.ty) {
             return Ok(None); // `int;` or a mere `enum { … };` declares nothing
         }

@@ -10,7 +10,8 @@ use super::signature::passed_as;
 use super::visit::visit_block;
 use super::{LinkUnit, LowerError, LowerOptions, Warning};
 use crate::diagnostic::Diagnostic;
-use crate::typed::{self, Definition, Linkage, StaticValue};
+use crate::source;
+use crate::typed::{self, Callee, Definition, ExprKind, Linkage, StaticValue};
 use crate::types;
 use leno_ir::index::{Idx, IndexVec};
 use leno_ir::program::{
@@ -195,9 +196,24 @@ fn report_unknown(link: &mut Link<'_>) {
             "`{}` is defined nowhere: it may return anything and write what its arguments reach",
             function.name
         );
-        let diagnostic = Diagnostic::warning(function.span, message).help("add the file that defines it");
-        link.warn(unit, diagnostic);
+        let (unit, place) = first_call(link, &function.name).unwrap_or((unit, function.span));
+        link.warn(unit, Diagnostic::warning(place, message).help("add the file that defines it"));
     }
+}
+
+/// Where the program first calls a function that other files would define.
+fn first_call(link: &Link<'_>, name: &str) -> Option<(usize, source::Span)> {
+    let calls_in = |(index, unit): (usize, &LinkUnit<'_>)| {
+        let unit = unit.unit;
+        let calls = unit.exprs.iter().filter(|expr| match &expr.kind {
+            ExprKind::Call { callee: Callee::Direct(id), .. } => {
+                unit.functions[*id].linkage == Linkage::External && unit.functions[*id].name == name
+            }
+            _ => false,
+        });
+        calls.map(|call| call.span).min_by_key(|span| span.start).map(|span| (index, span))
+    };
+    link.units.iter().enumerate().filter(|(_, unit)| !unit.is_model).find_map(calls_in)
 }
 
 // ---- the order of things

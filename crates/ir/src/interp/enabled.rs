@@ -260,7 +260,10 @@ impl Machine<'_> {
         };
         let Some(func) = func else { return false };
         match &self.program().functions[func].body {
-            Body::External(external) => !external.pure && !(external.known && external.writes.is_empty()),
+            Body::External(external) => {
+                let is_harmless = external.pure || (external.known && external.writes.is_empty());
+                !is_harmless
+            }
             Body::Blocks(_) => false,
         }
     }
