@@ -411,12 +411,13 @@ impl<'p> Search<'_, 'p> {
             self.stats.redundant += 1;
             return self.plant_races();
         }
-        if self.properties.deadlock && self.machine.threads().ids().all(|thread| !self.machine.enabled(thread)) {
-            if let Ending::Deadlock(blocked) = self.machine.deadlock()
-                && !blocked.is_empty()
-            {
-                return self.found(What::Deadlock(blocked));
-            }
+        let is_stuck = self.machine.threads().ids().all(|thread| !self.machine.enabled(thread));
+        if self.properties.deadlock
+            && is_stuck
+            && let Ending::Deadlock(blocked) = self.machine.deadlock()
+            && !blocked.is_empty()
+        {
+            return self.found(What::Deadlock(blocked));
         }
         self.end_execution();
     }
