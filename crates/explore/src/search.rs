@@ -70,6 +70,8 @@ pub struct Finding {
     pub schedule: Vec<(ThreadId, Vec<Choice>)>,
     /// Names of the threads, by number.
     pub threads: Vec<String>,
+    /// Something that nothing is known of was called or read on the way: the real program may behave otherwise.
+    pub is_tainted: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -111,6 +113,7 @@ pub fn explore(program: &Program, properties: Properties, limits: &Limits<'_>) -
         snapshots: Vec::new(),
         first_new: 0,
         stats: Stats::default(),
+        is_interrupted: false,
         incomplete: None,
         finding: None,
     };
@@ -146,6 +149,7 @@ struct Search<'a, 'p> {
     /// The first event that was not part of the execution before.
     first_new: usize,
     stats: Stats,
+    is_interrupted: bool,
     incomplete: Option<String>,
     finding: Option<Finding>,
 }
@@ -181,9 +185,9 @@ impl<'p> Search<'_, 'p> {
         }
         self.descend(WakeupTree::default(), Vec::new());
         while self.finding.is_none() && self.backtrack() {
-            if (self.limits.interrupted)(&self.stats) {
-                self.note("the search was stopped");
-                return;
+            self.is_interrupted |= (self.limits.interrupted)(&self.stats);
+            if self.is_interrupted {
+                return self.note("the search was stopped");
             }
         }
     }
@@ -197,6 +201,12 @@ impl<'p> Search<'_, 'p> {
     /// Explores from here to the end of one execution.
     fn descend(&mut self, mut tree: WakeupTree, mut sleep: Vec<Planned>) {
         loop {
+            if self.events.len().is_power_of_two() || self.events.len() % 1024 == 0 {
+                self.is_interrupted |= (self.limits.interrupted)(&self.stats);
+            }
+            if self.is_interrupted {
+                return self.note("the search was stopped");
+            }
             if self.events.len() >= self.limits.depth {
                 self.note("an execution was longer than the limit");
                 return self.end_execution();
@@ -459,7 +469,7 @@ impl<'p> Search<'_, 'p> {
     fn found(&mut self, what: What) {
         let schedule = self.events.iter().map(|event| (event.thread, event.choices.clone())).collect();
         let threads = self.machine.threads().iter().map(|thread| thread.name.clone()).collect();
-        self.finding = Some(Finding { what, schedule, threads });
+        self.finding = Some(Finding { what, schedule, threads, is_tainted: self.machine.is_tainted() });
     }
 
     /// Plans the reversal of every race of the events that are new in this execution.
