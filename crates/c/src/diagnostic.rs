@@ -39,3 +39,15 @@ impl Diagnostic {
 
 /// The result of a step that stops at the first error.
 pub type Result<T> = std::result::Result<T, Box<Diagnostic>>;
+
+/// A piece of the user's text inside of a message: between backquotes, short, and fit for a terminal.
+pub(crate) fn quoted(text: &[u8]) -> String {
+    const LONGEST: usize = 40;
+    let head = String::from_utf8_lossy(&text[..text.len().min(4 * LONGEST)]);
+    let mut quoted = "`".to_string();
+    for character in head.chars().take(LONGEST) {
+        if character.is_control() { quoted.extend(character.escape_default()) } else { quoted.push(character) }
+    }
+    quoted.push_str(if head.chars().nth(LONGEST).is_some() { "…`" } else { "`" });
+    quoted
+}

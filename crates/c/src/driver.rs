@@ -23,7 +23,10 @@ use std::path::PathBuf;
 pub enum Input {
     /// C for the preprocessor, or text that it has seen already if the name ends in `.i`.
     File(PathBuf),
-    Preprocessed { name: String, text: Vec<u8> },
+    Preprocessed {
+        name: String,
+        text: Vec<u8>,
+    },
 }
 
 /// How to read a program.
@@ -147,10 +150,8 @@ impl Driver<'_> {
             LinkUnit { source, unit, is_model: *is_model }
         };
         let units: Vec<LinkUnit<'_>> = files.iter().map(unit).collect();
-        let options = LowerOptions {
-            check_signed_overflow: self.options.check_signed_overflow,
-            library: self.options.library,
-        };
+        let options =
+            LowerOptions { check_signed_overflow: self.options.check_signed_overflow, library: self.options.library };
         let (program, warnings) = match lower(&units, &options) {
             Ok(lowered) => lowered,
             Err(error) => return Err(Box::new(self.report(&error.diagnostic, &files[error.unit].source))),

@@ -7,7 +7,7 @@
 //! earlier mistake is reported first, by the parser.
 
 use crate::ast::{Name, Names};
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, quoted};
 use crate::source::{Source, Span};
 use crate::token::{Tok, Token, keyword_or_identifier};
 
@@ -163,6 +163,10 @@ impl Lexer<'_> {
                 self.at = end;
                 return self.quoted(start);
             }
+            Some(b'"') if matches!(word, b"R" | b"LR" | b"uR" | b"UR" | b"u8R") => {
+                self.at = end;
+                return self.raw_string(start);
+            }
             Some(b'\\') => {
                 let bytes = |byte: &u8| class(*byte) & (WORD_START | DIGIT) == 0 && *byte != b'\\';
                 end = self.text[end..].iter().position(bytes).map_or(self.text.len(), |length| end + length);
@@ -243,6 +247,24 @@ impl Lexer<'_> {
         Ok(())
     }
 
+    /// `R"delimiter(…)delimiter"`, which may go over lines.
+    fn raw_string(&mut self, start: usize) -> LexResult {
+        const LONGEST_DELIMITER: usize = 16;
+        let quote = self.at;
+        let rest = &self.text[quote + 1..];
+        let delimiter = rest.iter().take(LONGEST_DELIMITER + 1).position(|byte| *byte == b'(');
+        let Some(delimiter) = delimiter.filter(|length| !rest[..*length].iter().any(u8::is_ascii_whitespace)) else {
+            return Err(self.error(start, quote + 1, "this raw string has no `(` after a short delimiter"));
+        };
+        let closer = [b")", &rest[..delimiter], b"\""].concat();
+        let Some(length) = rest.windows(closer.len()).position(|window| window == closer) else {
+            return Err(self.error(start, quote + 1, "this raw string is never closed"));
+        };
+        self.at = quote + 1 + length + closer.len();
+        self.push(Tok::Str, start, self.at);
+        Ok(())
+    }
+
     fn punctuator(&mut self) -> LexResult {
         let (kind, length) = match (self.peek(0), self.peek(1), self.peek(2)) {
             (b'(', ..) => (Tok::LParen, 1),
@@ -295,12 +317,8 @@ impl Lexer<'_> {
             (b'%', b'=', _) => (Tok::RemAssign, 2),
             (b'%', ..) => (Tok::Percent, 1),
             (byte, ..) => {
-                let shown = char::from(byte).escape_default();
-                return Err(self.error(
-                    self.at,
-                    self.at + 1,
-                    format!("the character `{shown}` is no part of any C token"),
-                ));
+                let message = format!("the character {} is no part of any C token", quoted(&[byte]));
+                return Err(self.error(self.at, self.at + 1, message));
             }
         };
         self.push(kind, self.at, self.at + length);
@@ -339,8 +357,8 @@ impl Lexer<'_> {
             b"pragma" => self.pragma(arguments.trim_ascii(), start, end),
             b"ident" | b"sccs" => {}
             _ => {
-                let shown = String::from_utf8_lossy(&line[..word_end.clamp(1, 40).min(line.len())]).into_owned();
-                let message = format!("`#{}` in text that should be preprocessed already", shown.escape_debug());
+                let shown = quoted(&[b"#", &line[..word_end.max(1).min(line.len())]].concat());
+                let message = format!("{shown} in text that should be preprocessed already");
                 let help =
                     "files named `.i` are read as they are; give the file a name in `.c` to have it preprocessed";
                 return Err(Box::new(self.error(start, start + 1, message).help(help)));

@@ -5,6 +5,7 @@
 //! exact value (integers) or text (floats); which type they have is for the checker to say.
 
 use crate::ast::{CharKind, ExprKind, FloatLiteral, FloatSuffix, IntSuffix};
+use crate::diagnostic::quoted;
 use crate::lex::{first_character, universal_name};
 
 /// What is wrong with a literal.
@@ -31,21 +32,32 @@ fn integer(text: &[u8], digits: &[u8], radix: u32) -> Result<ExprKind, Complaint
     let length = digits.iter().position(|byte| !in_radix(byte)).unwrap_or(digits.len());
     let (digits, suffix) = digits.split_at(length);
     if digits.is_empty() {
-        return Err(format!("`{}` has no digits", shown(text)));
+        return Err(format!("{} has no digits", quoted(text)));
     }
     let mut value: u128 = 0;
     for digit in digits {
         let digit_value = char::from(*digit).to_digit(16).unwrap_or(0);
         if digit_value >= radix {
             let kind = if radix == 8 { "octal" } else { "binary" };
-            return Err(format!("`{}` is no digit of the {kind} constant `{}`", char::from(*digit), shown(text)));
+            return Err(format!("`{}` is no digit of the {kind} constant {}", char::from(*digit), quoted(text)));
         }
         let next = value.checked_mul(u128::from(radix)).and_then(|value| value.checked_add(u128::from(digit_value)));
-        value = next.ok_or_else(|| format!("the integer constant `{}` is too large", shown(text)))?;
+        value = next.ok_or_else(|| format!("the integer constant {} is too large", quoted(text)))?;
+    }
+    if let Some(rest) = without_imaginary(suffix).filter(|rest| integer_suffix(rest).is_some()) {
+        let text = String::from_utf8_lossy(&text[..text.len() - rest.len() - 1]).into_owned();
+        return Ok(ExprKind::Float { value: FloatLiteral { text }, suffix: FloatSuffix::Unsupported });
     }
     let suffix = integer_suffix(suffix)
-        .ok_or_else(|| format!("`{}` is no suffix of an integer constant that Leno knows", shown(suffix)))?;
+        .ok_or_else(|| format!("{} is no suffix of an integer constant that Leno knows", quoted(suffix)))?;
     Ok(ExprKind::Int { value, suffix, decimal: radix == 10 })
+}
+
+/// A suffix without its `i` or `j`, if it has one: GNU's imaginary constants.
+fn without_imaginary(suffix: &[u8]) -> Option<Vec<u8>> {
+    let is_imaginary = |byte: &u8| matches!(byte, b'i' | b'I' | b'j' | b'J');
+    let at = suffix.iter().take(4).position(is_imaginary)?;
+    Some([&suffix[..at], &suffix[at + 1..]].concat())
 }
 
 fn integer_suffix(suffix: &[u8]) -> Option<IntSuffix> {
@@ -78,7 +90,7 @@ fn float(text: &[u8], hexadecimal: bool) -> Result<ExprKind, Complaint> {
         at = fraction;
     }
     if digits == 0 {
-        return Err(format!("`{}` has no digits", shown(text)));
+        return Err(format!("{} has no digits", quoted(text)));
     }
     let markers: &[u8] = if hexadecimal { b"pP" } else { b"eE" };
     if text.get(at).is_some_and(|byte| markers.contains(byte)) {
@@ -88,16 +100,16 @@ fn float(text: &[u8], hexadecimal: bool) -> Result<ExprKind, Complaint> {
         }
         let exponent = skip(at, &u8::is_ascii_digit);
         if exponent == at {
-            return Err(format!("the exponent of `{}` has no digits", shown(text)));
+            return Err(format!("the exponent of {} has no digits", quoted(text)));
         }
         at = exponent;
     } else if hexadecimal {
-        let complaint = format!("the hexadecimal floating constant `{}` needs an exponent such as `p0`", shown(text));
+        let complaint = format!("the hexadecimal floating constant {} needs an exponent such as `p0`", quoted(text));
         return Err(complaint);
     }
     let (number, suffix) = text.split_at(at);
     let suffix = float_suffix(suffix)
-        .ok_or_else(|| format!("`{}` is no suffix of a floating constant that Leno knows", shown(suffix)))?;
+        .ok_or_else(|| format!("{} is no suffix of a floating constant that Leno knows", quoted(suffix)))?;
     let text = String::from_utf8_lossy(number).into_owned();
     Ok(ExprKind::Float { value: FloatLiteral { text }, suffix })
 }
@@ -107,30 +119,29 @@ fn float_suffix(suffix: &[u8]) -> Option<FloatSuffix> {
         return None;
     }
     match suffix.to_ascii_lowercase().as_slice() {
-        b"" | b"f64" | b"f32x" => Some(FloatSuffix::None),
+        b"" | b"d" | b"f64" | b"f32x" => Some(FloatSuffix::None),
         b"f" | b"f32" => Some(FloatSuffix::F),
         b"l" => Some(FloatSuffix::L),
-        b"f16" | b"f128" | b"f64x" | b"f128x" | b"q" | b"w" | b"bf16" | b"df" | b"dd" | b"dl" | b"d" => {
+        b"f16" | b"f128" | b"f64x" | b"f128x" | b"q" | b"w" | b"bf16" | b"df" | b"dd" | b"dl" => {
             Some(FloatSuffix::Unsupported)
         }
-        b"i" | b"j" | b"fi" | b"fj" | b"if" | b"jf" | b"li" | b"lj" | b"il" | b"jl" => Some(FloatSuffix::Unsupported),
+        b"i" | b"j" | b"di" | b"fi" | b"fj" | b"if" | b"jf" | b"li" | b"lj" | b"il" | b"jl" => {
+            Some(FloatSuffix::Unsupported)
+        }
         _ => None,
     }
 }
 
-/// A piece of a literal that a message can quote: short, printable.
-fn shown(text: &[u8]) -> String {
-    const LONGEST: usize = 40;
-    let text = String::from_utf8_lossy(&text[..text.len().min(4 * LONGEST)]).into_owned();
-    let mut shown: String = text.chars().take(LONGEST).flat_map(char::escape_debug).collect();
-    if text.chars().count() > LONGEST {
-        shown.push('…');
-    }
-    shown
+/// What stands between the quotes of a string or character constant.
+#[derive(Clone, Copy)]
+pub struct Quoted<'a> {
+    pub kind: CharKind,
+    content: &'a [u8],
+    /// GNU: `R"delimiter(…)delimiter"`, in which a backslash is a backslash.
+    raw: bool,
 }
 
-/// The kind of a string or character constant, and what stands between its quotes.
-pub fn unquote(token: &[u8]) -> (CharKind, &[u8]) {
+pub fn unquote(token: &[u8]) -> Quoted<'_> {
     let (kind, prefix) = match token {
         [b'L', ..] => (CharKind::Wide, 1),
         [b'u', b'8', ..] => (CharKind::Utf8, 2),
@@ -138,14 +149,21 @@ pub fn unquote(token: &[u8]) -> (CharKind, &[u8]) {
         [b'U', ..] => (CharKind::Char32, 1),
         _ => (CharKind::Plain, 0),
     };
-    (kind, &token[prefix + 1..token.len() - 1])
+    let raw = token.get(prefix) == Some(&b'R');
+    let mut content = &token[prefix + usize::from(raw) + 1..token.len() - 1];
+    if raw {
+        let delimiter = content.iter().position(|byte| *byte == b'(').unwrap_or(0);
+        content = &content[delimiter + 1..content.len() - delimiter - 1];
+    }
+    Quoted { kind, content, raw }
 }
 
 /// The value of a character constant.
 pub fn character(token: &[u8]) -> Result<ExprKind, Complaint> {
-    let (kind, content) = unquote(token);
+    let quoted = unquote(token);
+    let kind = quoted.kind;
     let mut units = Vec::new();
-    decode(content, kind, &mut units)?;
+    decode(quoted, kind, &mut units)?;
     let Some(last) = units.last().copied() else {
         return Err("an empty character constant has no value".to_string());
     };
@@ -169,13 +187,15 @@ pub fn joined_kind(first: CharKind, second: CharKind) -> Option<CharKind> {
     }
 }
 
-/// Appends the character units of a literal's content.
-pub fn decode(content: &[u8], kind: CharKind, units: &mut Vec<u32>) -> Result<(), Complaint> {
+/// Appends the character units of a literal that is part of one of `kind`.
+pub fn decode(quoted: Quoted, kind: CharKind, units: &mut Vec<u32>) -> Result<(), Complaint> {
+    let Quoted { content, raw, .. } = quoted;
+    units.reserve(content.len());
     let narrow = matches!(kind, CharKind::Plain | CharKind::Utf8);
     let mut at = 0;
     while at < content.len() {
         let byte = content[at];
-        if byte == b'\\' {
+        if byte == b'\\' && !raw {
             at += escape(&content[at..], kind, units)?;
         } else if narrow || byte.is_ascii() {
             units.push(u32::from(byte));
@@ -291,7 +311,9 @@ mod tests {
             ("0b12", "`2` is no digit of the binary constant `0b12`"),
             ("0x", "`0x` has no digits"),
             ("1lL", "`lL` is no suffix of an integer constant that Leno knows"),
-            ("3i", "`i` is no suffix of an integer constant that Leno knows"),
+            ("3i", "3 Unsupported"),
+            ("0x3ULi", "0x3 Unsupported"),
+            ("3ii", "`ii` is no suffix of an integer constant that Leno knows"),
             ("0xe+1", "`+1` is no suffix of an integer constant that Leno knows"),
             ("1e", "the exponent of `1e` has no digits"),
             ("0x1.0", "the hexadecimal floating constant `0x1.0` needs an exponent such as `p0`"),
@@ -336,13 +358,16 @@ mod tests {
     fn strings() {
         let units = |kind, content: &[u8]| {
             let mut units = Vec::new();
-            decode(content, kind, &mut units).map(|()| units)
+            decode(Quoted { kind, content, raw: false }, kind, &mut units).map(|()| units)
         };
         assert_eq!(units(CharKind::Plain, "é\\u00e9".as_bytes()), Ok(vec![0xc3, 0xa9, 0xc3, 0xa9]));
         assert_eq!(units(CharKind::Char16, "😀".as_bytes()), Ok(vec![0xd83d, 0xde00]));
         assert_eq!(units(CharKind::Plain, b"\\1234\xff"), Ok(vec![0o123, u32::from(b'4'), 0xff]));
         assert!(units(CharKind::Wide, b"\xff").is_err());
         assert!(units(CharKind::Plain, b"\\x").is_err());
+        let mut raw = Vec::new();
+        assert_eq!(decode(unquote(b"LR\"x(a\\n)\")x\""), CharKind::Wide, &mut raw), Ok(()));
+        assert_eq!(raw, b"a\\n)\"".map(u32::from));
         assert_eq!(joined_kind(CharKind::Plain, CharKind::Wide), Some(CharKind::Wide));
         assert_eq!(joined_kind(CharKind::Utf8, CharKind::Wide), None);
     }

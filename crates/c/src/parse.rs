@@ -24,7 +24,7 @@ mod specifiers;
 mod statements;
 
 use crate::ast::{Ast, Expr, ExprId, ExprKind, Name, Stmt, StmtId, StmtKind};
-use crate::diagnostic::{Diagnostic, Result};
+use crate::diagnostic::{Diagnostic, Result, quoted};
 use crate::lex::{Lexed, lex};
 use crate::source::{Source, Span};
 use crate::token::{Tok, Token, intern_keywords};
@@ -155,8 +155,10 @@ impl<'a> Parser<'a> {
             Tok::RBracket => ("`]`", "`[`"),
             _ => ("`}`", "`{`"),
         };
-        let place = self.source.location(open.span());
-        let help = format!("to close the {opener} of {}:{}:{}", place.file, place.line, place.column);
+        let (file, line, _) = self.source.position(open.start);
+        let here = self.source.position(self.previous().start).0;
+        let file = if file == here { String::new() } else { format!(" of {}", self.source.files()[file]) };
+        let help = format!("to close the {opener} in line {line}{file}");
         Err(Box::new(self.missing(closer).help(help)))
     }
 
@@ -176,14 +178,11 @@ impl<'a> Parser<'a> {
 
     /// The current token as a message quotes it.
     fn found(&self) -> String {
-        const LONGEST: usize = 40;
         let token = self.token();
         if token.kind == Tok::Eof {
             return "the end of the file".to_string();
         }
-        let text = self.text(token);
-        let clipped = String::from_utf8_lossy(&text[..text.len().min(LONGEST)]).escape_debug().to_string();
-        let what = if text.len() > LONGEST { format!("`{clipped}…`") } else { format!("`{clipped}`") };
+        let what = quoted(self.text(token));
         if token.kind != Tok::Ident && self.is_keyword(token) { format!("the keyword {what}") } else { what }
     }
 
@@ -194,7 +193,7 @@ impl<'a> Parser<'a> {
 
     /// "expected an expression, found `]`", at the current token.
     fn unexpected(&mut self, expected: &str) -> Box<Diagnostic> {
-        if let Some(error) = self.error_token() {
+        if let Some(error) = self.error_token().or_else(|| self.unknown_type_in_cast()) {
             return error;
         }
         Box::new(Diagnostic::error(self.span(), format!("expected {expected}, found {}", self.found())))
@@ -202,7 +201,7 @@ impl<'a> Parser<'a> {
 
     /// As [`Parser::unexpected`], but at the end of the previous token: that is where something is missing.
     fn missing(&mut self, expected: &str) -> Box<Diagnostic> {
-        if let Some(error) = self.error_token() {
+        if let Some(error) = self.error_token().or_else(|| self.unknown_type_in_cast()) {
             return error;
         }
         let end = self.previous().end;
@@ -212,6 +211,27 @@ impl<'a> Parser<'a> {
     /// What the lexer has to say, if the current token is where it stopped.
     fn error_token(&mut self) -> Option<Box<Diagnostic>> {
         if self.at(Tok::Error) { self.lex_error.take() } else { None }
+    }
+
+    /// The likely cause of an error after `(name)` or in `(name *)`: a cast to a type that nobody declared.
+    fn unknown_type_in_cast(&self) -> Option<Box<Diagnostic>> {
+        let [context, open, name, last] = self.tokens.get(self.at.checked_sub(4)?..self.at)? else { return None };
+        let is_cast = match (last.kind, self.peek()) {
+            (Tok::RParen, next) => matches!(next, Tok::Ident | Tok::Number | Tok::Char | Tok::Str | Tok::LBrace),
+            (Tok::Star, next) => next == Tok::RParen,
+            _ => false,
+        };
+        let is_operand = context.kind.precedes_operand() && open.kind == Tok::LParen;
+        if is_cast && is_operand && name.kind == Tok::Ident && !self.types.is_type(name.name) {
+            return Some(self.unknown_type_name(*name));
+        }
+        None
+    }
+
+    fn unknown_type_name(&self, token: Token) -> Box<Diagnostic> {
+        let message = format!("unknown type name {}", quoted(self.text(token)));
+        let help = "declare it with `typedef`, or include the header that does";
+        Box::new(Diagnostic::error(token.span(), message).help(help))
     }
 
     // Depth and height.

@@ -111,6 +111,10 @@ pub enum Tok {
     UnsignedInt128,
     /// `_Float128` and all other kinds that are neither float, double nor long double.
     ExtendedFloat,
+    /// `_Float32`, `_Float64` and `_Float128`: keywords to gcc, but with clang the system's headers declare them.
+    SoftFloat,
+    SoftDouble,
+    SoftExtendedFloat,
     Complex,
     VaList,
     AutoType,
@@ -145,7 +149,8 @@ pub enum Tok {
     Offsetof,
     TypesCompatible,
     ChooseExpr,
-    /// Builtins whose arguments are not all expressions and that Leno does not know.
+    /// Builtins of vectors and attributes whose arguments are not all expressions. Headers use them in functions that nobody
+    /// calls, so they become calls without arguments of a function that nobody knows.
     UnknownBuiltin,
     /// `_Pragma`: never leaves the lexer, unless it is used wrongly.
     Pragma,
@@ -156,6 +161,21 @@ impl Tok {
     pub fn is_specifier(self) -> bool {
         let kind = self as u8;
         Tok::Typedef as u8 <= kind && kind <= Tok::Typeof as u8
+    }
+
+    /// Whether this keyword may also be declared.
+    pub fn is_soft(self) -> bool {
+        matches!(self, Tok::SoftFloat | Tok::SoftDouble | Tok::SoftExtendedFloat)
+    }
+
+    /// Whether only an operand can follow, so that `(` after it is no call and no condition.
+    pub fn precedes_operand(self) -> bool {
+        let kind = self as u8;
+        let is_operator = Tok::Star as u8 <= kind && kind <= Tok::OrAssign as u8;
+        let others =
+            [Tok::LParen, Tok::LBracket, Tok::LBrace, Tok::RBrace, Tok::Semi, Tok::Comma, Tok::Colon, Tok::Question];
+        let prefixes = [Tok::Assign, Tok::Tilde, Tok::Not, Tok::Return, Tok::Case, Tok::Sizeof];
+        is_operator || others.contains(&self) || prefixes.contains(&self)
     }
 }
 
@@ -195,18 +215,18 @@ const KEYWORDS: &[(&str, Tok)] = &[
     ("__signed__", Tok::Signed),
     ("unsigned", Tok::Unsigned),
     ("float", Tok::Float),
-    ("_Float32", Tok::Float),
+    ("_Float32", Tok::SoftFloat),
     ("double", Tok::Double),
-    ("_Float64", Tok::Double),
-    ("_Float32x", Tok::Double),
+    ("_Float64", Tok::SoftDouble),
+    ("_Float32x", Tok::SoftDouble),
     ("__int128", Tok::Int128),
     ("__int128__", Tok::Int128),
     ("__int128_t", Tok::Int128),
     ("__uint128_t", Tok::UnsignedInt128),
-    ("_Float128", Tok::ExtendedFloat),
+    ("_Float128", Tok::SoftExtendedFloat),
     ("__float128", Tok::ExtendedFloat),
-    ("_Float64x", Tok::ExtendedFloat),
-    ("_Float128x", Tok::ExtendedFloat),
+    ("_Float64x", Tok::SoftExtendedFloat),
+    ("_Float128x", Tok::SoftExtendedFloat),
     ("__float80", Tok::ExtendedFloat),
     ("__ibm128", Tok::ExtendedFloat),
     ("_Float16", Tok::ExtendedFloat),

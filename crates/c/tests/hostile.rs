@@ -7,6 +7,9 @@ use leno_c::source::Source;
 use leno_c::stack::with_big_stack;
 use std::time::{Duration, Instant};
 
+/// What takes longer is not linear. (A second is plenty, but the machine may be busy.)
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Everything that C has, in one small program.
 const SEED: &str = r#"# 1 "seed.c"
 typedef unsigned long size_t; typedef struct node { struct node *next; int value : 3, : 2; union { int a; float b; }; } Node;
@@ -165,6 +168,7 @@ const SHAPES: &[[&str; 5]] = &[
     ["void f(void) { ", "do ", ";", " while (1);", " }"],
     ["void f(void) { switch (1) { ", "case 1: ", ";", "", " } }"],
     ["void f(void) { ", "a: ", ";", "", " }"],
+    ["void f(void) { if (1) ", "a: ", ";", "", " }"],
     ["void f(void) { ", "__attribute__((x)) ", ";", "", " }"],
     ["void f(void) { ", "void g(void) { ", ";", "}", " }"],
     ["void f(void) { ", "int x = ({ ", "0;", "});", " }"],
@@ -180,7 +184,7 @@ fn a_hundred_thousand_levels_of_anything() {
             if let Err(error) = outcome(nested(100_000, *shape)) {
                 assert_eq!(error.message, "this is nested too deeply", "{shape:?}");
             }
-            assert!(began.elapsed() < Duration::from_secs(5), "{shape:?}");
+            assert!(began.elapsed() < PATIENCE, "{shape:?}");
             let unfinished = [shape[0], shape[1], "", "", ""];
             assert!(outcome(nested(100_000, unfinished)).is_err() || shape[1] == ";", "{shape:?}");
         }
@@ -191,13 +195,14 @@ fn a_hundred_thousand_levels_of_anything() {
 fn what_machines_write_is_accepted() {
     let long = [
         ["void f(int x) { ", "if (x == 1) x++; else ", ";", "", " }"],
-        ["void f(int x) { switch (x) { ", "case 1: ", ";", "", " } }"],
+        ["void f(int x) { switch (x) ", "case 1: ", ";", "", " }"],
         ["int x = 0", " + 1", "", "", ";"],
         ["int x = (0", ", 1", "", "", ");"],
         ["int x = 0", " || y && z", "", "", ";"],
         ["int x = ", "y ? 1 : ", "2", "", ";"],
     ];
     let flat = [
+        ["void f(int x) { switch (x) { ", "case 1: ", ";", "", " } }"],
         ["int x[] = {", "{ 1, 2 }, ", "", "", "};"],
         ["void f(void) {", "x = y + 1;", "", "", "}"],
         ["int x = f(", "a + b, ", "1", "", ");"],
@@ -243,7 +248,7 @@ fn ten_megabytes_of_one_thing() {
         ] {
             let began = Instant::now();
             let _ = outcome([head, &unit.repeat(SIZE / unit.len()), tail].concat().into_bytes());
-            assert!(began.elapsed() < Duration::from_secs(5), "{unit:?}");
+            assert!(began.elapsed() < PATIENCE, "{unit:?}");
         }
         let mut random = Random(3);
         let noise: Vec<u8> = (0..SIZE / 10).map(|_| random.below(256) as u8).collect();

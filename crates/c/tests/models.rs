@@ -38,9 +38,8 @@ fn write_models(directory: &Path) -> Vec<PathBuf> {
 /// The words of a line of C that might be the name of a function being defined at the start of a line.
 fn defined_names(text: &str) -> Vec<String> {
     let mut names = Vec::new();
-    let mut lines = text.lines().peekable();
     let mut heading = String::new();
-    while let Some(line) = lines.next() {
+    for line in text.lines() {
         if line == "{" && !heading.starts_with("static") {
             let before = heading.split('(').next().unwrap_or_default();
             names.extend(before.rsplit([' ', '*']).next().map(str::to_string));
@@ -91,7 +90,12 @@ fn models_do_what_the_c_library_does() {
     let test = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/models/against_libc.c");
     let objects = models.iter().map(|path| path.with_extension("o"));
     let program = directory.join("against_libc");
-    run(Command::new("cc").args(["-std=gnu11", "-O1", "-w", "-fno-builtin"]).arg(test).args(objects).arg("-o").arg(&program));
+    run(Command::new("cc")
+        .args(["-std=gnu11", "-O1", "-w", "-fno-builtin"])
+        .arg(test)
+        .args(objects)
+        .arg("-o")
+        .arg(&program));
     let said = run(&mut Command::new(&program));
     assert!(said.ends_with(" 0 failures\n"), "{said}");
 }

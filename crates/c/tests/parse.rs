@@ -59,6 +59,10 @@ fn declarators_read_from_the_name_outwards() {
             "_Alignas(16) _Alignas(double) int x; _Noreturn inline void f(void);",
             "(x: alignas(16) alignas(double) int)\n(f: fn() inline noreturn void)",
         ),
+        (
+            "typedef float _Float32; _Float32 x; _Complex _Float64 y;",
+            "(_Float32: typedef float)\n(x: float)\n(y: complex)",
+        ),
         ("int f(int n, int a[n][n+1]);", "(f: fn(n: int, a: [n] [(Add n 1)] int) int)"),
     ]);
 }
@@ -157,7 +161,7 @@ fn names_that_are_types_and_names_that_hide_them() {
     check_in_body(&[
         ("T (x); T *y; T z = 1;", "(x: T) (y: * T) (z: T = 1)"),
         ("int T; T * 2; { typedef char T; T c; } T = 3;", "(T: int) (Mul T 2) {(T: typedef char) (c: T)} (= T 3)"),
-        ("T: goto T; T x;", "(label T (goto T)) (x: T)"),
+        ("T: goto T; T x;", "(label T ()) (goto T) (x: T)"),
         ("for (T T = 0; T < 3; T++) T; T x;", "(for (T: T = 0) (Lt T 3) (PostIncrement T) T) (x: T)"),
         ("if (sizeof(enum { T })) T; T x;", "(if (sizeof <enum {T}>) T) (x: T)"),
         (
@@ -193,9 +197,10 @@ fn statements() {
         ),
         (
             "switch (a) { case 1: case 2 ... 4: b; break; default: }",
-            "(switch a {(case 1 (case 2...4 b)) (break) (default ())})",
+            "(switch a {(case 1 ()) (case 2...4 ()) b (break) (default ())})",
         ),
-        ("l: int x; m: __attribute__((unused)); n:", "(label l ()) (x: int) (label m ()) (label n ())"),
+        ("l: int x; m: __attribute__((unused)); n:", "(label l ()) (x: int) (label m ()) () (label n ())"),
+        ("switch (a) case 1: case 2: b; if (a) l: c;", "(switch a (case 1 (case 2 b))) (if a (label l c))"),
         ("case 1: __extension__ int x;", "(case 1 ()) (x: int)"),
         ("goto *p; goto l; return; return 1, 2;", "(goto* p) (goto l) (return _) (return (, 1 2))"),
         ("__label__ a, b; p = &&a;", "(labels a b) (= p (&& a))"),
@@ -210,6 +215,10 @@ fn statements() {
         ),
         ("int g(a) int a; { return a; }", "(nested (g: fn(a) int (a: int) {(return a)}))"),
         ("__extension__ int a; { } ;;", "(a: int) {} () ()"),
+        (
+            "__extension__ _Static_assert(1); __extension__ __extension__ T x; __extension__ [[]] T y;",
+            "(static_assert 1 None) (x: T) (y: T)",
+        ),
     ]);
 }
 
@@ -239,7 +248,7 @@ fn expressions() {
             "(int[]){1, 2}[0]; &(struct S){.a = 1}; (T){};",
             "(index (literal <[] int> {1 2}) 0) (AddressOf (literal <struct S> {.a=1})) (literal <T> {})",
         ),
-        ("({ int x = 1; x; }); ({ T: a; });", "(stmt {(x: int = 1) x}) (stmt {(label T a)})"),
+        ("({ int x = 1; x; }); ({ T: a; });", "(stmt {(x: int = 1) x}) (stmt {(label T ()) a})"),
         ("_Generic(a, int: 1, T *: 2, default: 3);", "(generic a <int>:1 <* T>:2 <default>:3)"),
         (
             "__builtin_va_arg(ap, T *); __builtin_offsetof(struct S, a.b[3].c); __builtin_choose_expr(1, a, b); __builtin_types_compatible_p(T, int[]);",
@@ -252,6 +261,8 @@ fn expressions() {
         (r#""a" "b\n" L"c"; u8"x"; 'a'; L'b'; 1.5f; 0x10ul; .5;"#, r#"L"ab\nc" u8"x" '97' '98'L 1.5F 16ul .5"#),
         ("a \\\n+ /* c */ b // d\n;", "(Add a b)"),
         ("a+++b; a- -b; a<:1:>;", "(Add (PostIncrement a) b) (Sub a (Minus b)) (index a 1)"),
+        ("__builtin_offsetof(T, a->b); 1.5d;", "(offsetof <T> .a[0].b) 1.5"),
+        ("__builtin_convertvector(a, T) + 2i;", "(Add (call __builtin_convertvector) 2Unsupported)"),
         ("\\u00e9t\\u00E9 = été + $x;", "(= été (Add été $x))"),
     ]);
 }
@@ -293,9 +304,9 @@ fn mistakes_are_named_at_their_place() {
             "1:12: expected `;` or a body `{ … }` after the function's declarator, found the keyword `int`",
         ),
         ("void f(void) {\n  x = 1\n}", "2:8: expected `;` after the expression, found `}`"),
-        ("void f(void) { g(1; }", "1:19: expected `)`, found `;` (to close the `(` of test.c:1:17)"),
+        ("void f(void) { g(1; }", "1:19: expected `)`, found `;` (to close the `(` in line 1)"),
         ("void f(void) { if x; }", "1:18: expected `(` after `if`, found `x`"),
-        ("void f(void) {\n", "1:15: expected `}`, found the end of the file (to close the `{` of test.c:1:14)"),
+        ("void f(void) {\n", "1:15: expected `}`, found the end of the file (to close the `{` in line 1)"),
         ("struct S { int x", "1:17: expected `;` after the member, found the end of the file"),
         ("foo_t x;", "1:1: unknown type name `foo_t` (declare it with `typedef`, or include the header that does)"),
         (
@@ -325,7 +336,37 @@ fn mistakes_are_named_at_their_place() {
         ("int x = 08;", "1:9: `8` is no digit of the octal constant `08`"),
         ("int “x”;", "1:5: the character `“` (U+201C) is no part of any C token"),
         ("int x = \"a\" + L\"b\" u\"c\";", "1:20: this string literal is of another kind than the one before it"),
+        (
+            "void f(void) { x = (foo_t) y; }",
+            "1:21: unknown type name `foo_t` (declare it with `typedef`, or include the header that does)",
+        ),
+        (
+            "int x = sizeof(foo_t *);",
+            "1:16: unknown type name `foo_t` (declare it with `typedef`, or include the header that does)",
+        ),
+        ("void f(void) { g(x) y; }", "1:20: expected `;` after the expression, found `y`"),
         // An earlier mistake comes before what the lexer stumbles over later.
         ("int x y; @", "1:6: expected `=`, `,` or `;` after the declarator, found `y`"),
     ]);
+}
+
+#[test]
+fn spans_are_the_text_of_their_nodes() {
+    use leno_c::ast::{ExprKind, StmtKind};
+    let text = "int f(int a) { int b = a + g(a, (b * 2)) ? a[b] . c : -a ; if ( a ) return b ; a = b , ++ a ; }";
+    let mut source = leno_c::source::Source::new("t.c", text.as_bytes().to_vec());
+    let ast = leno_c::parse::parse(&mut source).expect("it parses");
+    let exprs = |wanted: fn(&ExprKind) -> bool| -> Vec<String> {
+        let chosen = ast.exprs.iter().filter(|expr| wanted(&expr.kind));
+        chosen.map(|expr| source.snippet(expr.span)).collect()
+    };
+    assert_eq!(exprs(|kind| matches!(kind, ExprKind::Binary(..))), ["b * 2", "a + g(a, (b * 2))"]);
+    assert_eq!(exprs(|kind| matches!(kind, ExprKind::Conditional { .. })), ["a + g(a, (b * 2)) ? a[b] . c : -a"]);
+    assert_eq!(exprs(|kind| matches!(kind, ExprKind::Paren(_))), ["(b * 2)"]);
+    assert_eq!(exprs(|kind| matches!(kind, ExprKind::Call { .. })), ["g(a, (b * 2))"]);
+    assert_eq!(exprs(|kind| matches!(kind, ExprKind::Member { .. } | ExprKind::Index(..))), ["a[b]", "a[b] . c"]);
+    assert_eq!(exprs(|kind| matches!(kind, ExprKind::Unary(..))), ["-a", "++ a"]);
+    assert_eq!(exprs(|kind| matches!(kind, ExprKind::Comma(..) | ExprKind::Assign(..))), ["a = b", "a = b , ++ a"]);
+    let returns = ast.stmts.iter().find(|stmt| matches!(stmt.kind, StmtKind::Return(_)));
+    assert_eq!(returns.map(|stmt| source.snippet(stmt.span)).as_deref(), Some("return b ;"));
 }

@@ -112,7 +112,8 @@ impl Scope<'_> {
                 let width = self.width(ty);
                 wrap(width, format!("{} - {}", zero(width), text.operand()))
             }
-            UnaryOp::Not if ty == Type::BOOL => Text::prefix(format!("!{}", text.operand())),
+            // In parentheses wherever it is an operand: compilers suspect `!a | b` to be a slip.
+            UnaryOp::Not if ty == Type::BOOL => Text::loose(format!("!{}", text.operand())),
             UnaryOp::Not => wrap(self.width(ty), format!("~{}", text.operand())),
             UnaryOp::FNeg => Text::prefix(format!("-{}", text.at_least(Level::Tight))),
             UnaryOp::FSqrt => Text::tight(format!("__builtin_sqrt{}({})", float_suffix(ty), text.text)),
@@ -237,12 +238,21 @@ impl Scope<'_> {
                 Text::loose(format!("{widened} & {}", constant::integer(constant::mask(to_width), to_width)))
             }
             CastOp::PtrToInt | CastOp::IntToPtr | CastOp::Bitcast => self.same_bits(text, from, to),
-            CastOp::UIntToFloat | CastOp::FloatToFloat => {
-                Text::prefix(format!("({}){}", types::value(to), text.operand()))
-            }
-            CastOp::SIntToFloat => Text::prefix(format!("({}){}", types::value(to), signed(text, from_width))),
+            CastOp::FloatToFloat => Text::prefix(format!("({}){}", types::value(to), text.operand())),
+            CastOp::UIntToFloat => self.integer_to_float(text.operand(), from_width, to),
+            CastOp::SIntToFloat => self.integer_to_float(signed(text, from_width), from_width, to),
             CastOp::FloatToUInt => float_to_integer(text, from, false, to_width),
             CastOp::FloatToSInt => float_to_integer(text, from, true, to_width),
+        }
+    }
+
+    /// On 32-bit machines gcc converts wide integers in the x87 unit, and does not round what it leaves there.
+    fn integer_to_float(self, operand: String, width: u16, to: Type) -> Text {
+        let converted = format!("({}){operand}", types::value(to));
+        let left_exact = self.program.model == DataModel::Ilp32 && width > 31 && to != Type::Float(FloatKind::F80);
+        match left_exact {
+            true => Text::tight(format!("leno_round{}({converted})", self.width(to))),
+            false => Text::prefix(converted),
         }
     }
 
@@ -360,9 +370,9 @@ fn float_to_integer(text: Text, from: Type, signed: bool, width: u16) -> Text {
         17..=32 => 64,
         33..=64 if signed => 64,
         65.. if signed => 128,
-        33..=64 => return truncate(Text::tight(format!("leno_{float}_to_u64({})", text.text)), width),
-        65.. => return truncate(Text::tight(format!("leno_{float}_to_u128({})", text.text)), width),
+        33..=64 => return truncate(Text::tight(format!("leno_{float}_to_unsigned64({})", text.text)), width),
+        65.. => return truncate(Text::tight(format!("leno_{float}_to_unsigned128({})", text.text)), width),
     };
     let bits = computing(instruction).max(64);
-    truncate(Text::tight(format!("leno_{float}_to_s{bits}({}, {instruction})", text.text)), width)
+    truncate(Text::tight(format!("leno_{float}_to_signed{bits}({}, {instruction})", text.text)), width)
 }

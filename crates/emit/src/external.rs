@@ -3,6 +3,7 @@
 //! A declaration with an assembler label gives the linker the real name and C another one, so that no header's
 //! prototype and no compiler's idea of a builtin is in the way. A variadic function gets its variable arguments as one
 //! area in memory; a wrapper makes of it what the real one wants: a `va_list` for its `v…` sibling, or a few words.
+//! A `va_list` of the program is known to hold the address of such an area, and no more: it is made anew.
 //! Of a function that Leno does not know, nobody can say whether the linker will find it: its reference is weak, and
 //! without it the call gives 0.
 
@@ -10,23 +11,46 @@ use crate::call;
 use crate::comment;
 use crate::names;
 use crate::types;
-use leno_ir::program::{External, FuncId, LocalId, Program, Type};
+use leno_ir::program::{External, FuncId, Function, LocalId, Program, Type};
 use std::fmt::Write;
+
+/// How the last argument becomes what the real function wants.
+#[derive(Clone, PartialEq, Eq)]
+enum Last {
+    /// It is as any other, or there is none.
+    AsItIs,
+    /// A `va_list`, whose area is passed on.
+    List,
+    /// The area, for the function of this name that takes a `va_list`.
+    AreaAsList(String),
+    /// The area, of which the first words are passed on.
+    AreaAsWords(usize),
+}
+
+fn last_argument(function: &Function, external: &External) -> Last {
+    match takes_list(&function.name) {
+        _ if types::parameters(function).len() == 0 => Last::AsItIs,
+        Some(sibling) if external.variadic => Last::AreaAsList(sibling),
+        None if external.variadic => Last::AreaAsWords(words(&function.name)),
+        _ if gets_list(&function.name) => Last::List,
+        _ => Last::AsItIs,
+    }
+}
 
 /// What stands before all objects: declarations.
 pub(crate) fn declare(program: &Program, id: FuncId, external: &External, out: &mut String) {
     let function = &program.functions[id];
-    if external.known && !external.variadic {
+    let last = last_argument(function, external);
+    if external.known && last == Last::AsItIs {
         let _ = writeln!(out, "extern {} {};", call::prototype(program, id), label(&function.name));
         return;
     }
-    let parameters: Vec<Type> = types::parameters(function).collect();
-    let fixed = &parameters[..parameters.len() - usize::from(external.variadic && !parameters.is_empty())];
-    let (symbol, parameters) = match (external.variadic, takes_list(&function.name)) {
-        (false, _) => (function.name.clone(), types::list(fixed)),
-        (true, Some(sibling)) => (sibling, types::list(&parameters)),
-        (true, None) if fixed.is_empty() => (function.name.clone(), String::new()),
-        (true, None) => (function.name.clone(), format!("{}, ...", types::list(fixed))),
+    let all: Vec<Type> = types::parameters(function).collect();
+    let (symbol, parameters) = match last {
+        Last::AsItIs | Last::List => (function.name.clone(), types::list(&all)),
+        Last::AreaAsList(sibling) => (sibling, types::list(&all)),
+        Last::AreaAsWords(_) if all.len() == 1 => (function.name.clone(), String::new()),
+        Last::AreaAsWords(_) => (function.name.clone(), format!("{}, ...", types::list(&all[..all.len() - 1]))),
     };
     let (ret, real) = (function.ret.map_or("void", types::value), names::real(program, id));
     let weak = if external.known { "" } else { " __attribute__((weak))" };
@@ -36,21 +60,22 @@ pub(crate) fn declare(program: &Program, id: FuncId, external: &External, out: &
 
 /// What stands among the functions: the wrapper, if there has to be one.
 pub(crate) fn define(program: &Program, id: FuncId, external: &External, out: &mut String) {
-    if external.known && !external.variadic {
+    let function = &program.functions[id];
+    let last = last_argument(function, external);
+    if external.known && last == Last::AsItIs {
         return;
     }
-    let function = &program.functions[id];
     let real = names::real(program, id);
-    let mut args: Vec<String> =
+    let names: Vec<String> =
         (0..types::parameters(function).len()).map(|index| names::local(function, LocalId(index as u32))).collect();
-    if external.variadic {
-        let area = args.pop().unwrap_or("0".to_string());
-        if takes_list(&function.name).is_some() {
-            args.push(format!("leno_va_list({area})"));
-        } else {
-            args.extend((0..words(&function.name)).map(|index| format!("leno_va_word({area}, {index})")));
+    let args = match (last, names.split_last()) {
+        (Last::AsItIs, _) | (_, None) => names,
+        (Last::List, Some((list, fixed))) => with(fixed, [format!("leno_va_list(leno_va_area({list}))")]),
+        (Last::AreaAsList(_), Some((area, fixed))) => with(fixed, [format!("leno_va_list({area})")]),
+        (Last::AreaAsWords(count), Some((area, fixed))) => {
+            with(fixed, (0..count).map(|index| format!("leno_va_word({area}, {index})")))
         }
-    }
+    };
     let _ = writeln!(out, "static {} {{", call::prototype(program, id));
     if !external.known {
         let nothing = if function.ret.is_some() { "return 0" } else { "return" };
@@ -62,22 +87,35 @@ pub(crate) fn define(program: &Program, id: FuncId, external: &External, out: &m
     let _ = writeln!(out, "    {give}{real}({});\n}}\n", args.join(", "));
 }
 
+fn with(fixed: &[String], more: impl IntoIterator<Item = String>) -> Vec<String> {
+    fixed.iter().cloned().chain(more).collect()
+}
+
 /// What nobody can link is declared by a name that nobody has.
 fn label(name: &str) -> String {
     comment::linker_name(name).unwrap_or_else(|| "__asm__(\"leno_missing\")".to_string())
 }
 
+const PRINT_AND_SCAN: &[&str] = &[
+    "asprintf", "dprintf", "err", "errx", "fprintf", "fscanf", "fwprintf", "fwscanf", "printf", "scanf", "snprintf",
+    "sprintf", "sscanf", "swprintf", "swscanf", "syslog", "warn", "warnx", "wprintf", "wscanf",
+];
+
+/// The standard that a header asks for, and the function.
+fn without_standard(name: &str) -> (&str, &str) {
+    let prefix = ["__isoc99_", "__isoc23_"].into_iter().find(|prefix| name.starts_with(prefix)).unwrap_or("");
+    name.split_at(prefix.len())
+}
+
 /// The function that does the same with a `va_list`.
 fn takes_list(name: &str) -> Option<String> {
-    const FAMILIES: &[&str] = &[
-        "asprintf", "dprintf", "err", "errx", "fprintf", "fscanf", "fwprintf", "fwscanf", "printf", "scanf",
-        "snprintf", "sprintf", "sscanf", "swprintf", "swscanf", "syslog", "warn", "warnx", "wprintf", "wscanf",
-    ];
-    let (prefix, base) = match name.strip_prefix("__isoc99_") {
-        Some(base) => ("__isoc99_", base),
-        None => ("", name),
-    };
-    FAMILIES.contains(&base).then(|| format!("{prefix}v{base}"))
+    let (standard, base) = without_standard(name);
+    PRINT_AND_SCAN.contains(&base).then(|| format!("{standard}v{base}"))
+}
+
+/// Whether the last parameter is a `va_list`.
+fn gets_list(name: &str) -> bool {
+    without_standard(name).1.strip_prefix('v').is_some_and(|base| PRINT_AND_SCAN.contains(&base))
 }
 
 /// How many words a function with a few variable arguments may want. Of one that nobody knows, six: what fits into

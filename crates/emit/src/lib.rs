@@ -52,8 +52,16 @@ pub fn emit(program: &Program, options: &Options) -> String {
     file.push_str(&runtime::for_code(&code));
     file.push('\n');
     file.push_str(&code);
+    file.push_str(FOOTER);
     file
 }
+
+/// Ends what the runtime begins for all functions.
+const FOOTER: &str = "
+#if defined(__clang__) && defined(__i386__)
+#pragma clang attribute pop
+#endif
+";
 
 fn header(program: &Program) -> String {
     let (model, flag, bytes) = match program.model {

@@ -17,9 +17,14 @@
 #pragma clang diagnostic ignored "-Waddress-of-packed-member"
 #pragma clang diagnostic ignored "-Wtautological-compare"
 #pragma clang diagnostic ignored "-Wsign-compare"
+#pragma clang diagnostic ignored "-Wbool-operation"
+#pragma clang diagnostic ignored "-Wswitch-bool"
 #pragma clang diagnostic ignored "-Wuninitialized"
 #pragma clang diagnostic ignored "-Wunsequenced"
 #pragma STDC FP_CONTRACT OFF
+#ifdef __i386__
+#pragma clang attribute push(__attribute__((target("sse2"))), apply_to = function) /* see below */
+#endif
 #else
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wunused-variable"
@@ -32,6 +37,9 @@
 #pragma GCC diagnostic ignored "-Waddress-of-packed-member"
 #pragma GCC diagnostic ignored "-Wtype-limits"
 #pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wbool-compare"
+#pragma GCC diagnostic ignored "-Wbool-operation"
+#pragma GCC diagnostic ignored "-Wswitch-bool"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Warray-bounds"
@@ -120,12 +128,20 @@ __extension__ typedef __int128 s128;
 typedef u128 mem128 LENO_ANYWHERE;
 #define LENO_U128(high, low) (((u128)(high) << 64) | (low))
 
-//= f80 memf80
+//= f80
 typedef long double f80;
-typedef f80 memf80 LENO_ANYWHERE;
+
+//= leno_f80_from
+/* Sign and exponent are the high 16 bits. */
+LENO_INLINE f80 leno_f80_from(u64 high, u64 low) {
+    f80 value = 0;
+    __builtin_memcpy(&value, &low, 8);
+    __builtin_memcpy((char *)&value + 8, &high, 2);
+    return value;
+}
 
 //= leno_f80_load leno_f80_store
-/* Ten bytes, and not one of the padding that C has around them. */
+/* Ten bytes, and not one of the padding that C has around them (which gcc may write). */
 LENO_INLINE f80 leno_f80_load(ptr at) {
     f80 value = 0;
     __builtin_memcpy(&value, (const void *)at, 10);
@@ -133,6 +149,19 @@ LENO_INLINE f80 leno_f80_load(ptr at) {
 }
 LENO_INLINE void leno_f80_store(ptr at, f80 value) {
     __builtin_memcpy((void *)at, &value, 10);
+}
+
+//= leno_f80_load_volatile leno_f80_store_volatile
+LENO_INLINE f80 leno_f80_load_volatile(ptr at) {
+    return leno_f80_from(*(const volatile mem16 *)(at + 8), *(const volatile mem64 *)at);
+}
+LENO_INLINE void leno_f80_store_volatile(ptr at, f80 value) {
+    u64 low;
+    u16 high;
+    __builtin_memcpy(&low, &value, 8);
+    __builtin_memcpy(&high, (const char *)&value + 8, 2);
+    *(volatile mem64 *)at = low;
+    *(volatile mem16 *)(at + 8) = high;
 }
 
 //= leno_f32_bits leno_f32_from
@@ -166,19 +195,21 @@ LENO_INLINE u128 leno_f80_bits(f80 value) {
     return bits;
 }
 
-//= leno_f80_from
-/* Sign and exponent are the high 16 bits. */
-LENO_INLINE f80 leno_f80_from(u64 high, u64 low) {
-    f80 value = 0;
-    __builtin_memcpy(&value, &low, 8);
-    __builtin_memcpy((char *)&value + 8, &high, 2);
-    return value;
-}
-
 //= leno_f80_from_bits
 LENO_INLINE f80 leno_f80_from_bits(u128 bits) {
     f80 value = 0;
     __builtin_memcpy(&value, &bits, 10);
+    return value;
+}
+
+//= leno_round32 leno_round64
+/* Through a register that has no room for more precision. */
+LENO_INLINE f32 leno_round32(f32 value) {
+    __asm__("" : "+x"(value));
+    return value;
+}
+LENO_INLINE f64 leno_round64(f64 value) {
+    __asm__("" : "+x"(value));
     return value;
 }
 
@@ -255,7 +286,7 @@ LENO_OVERFLOW(128)
 //= LENO_TO_SIGNED
 /* Towards zero; for what does not fit `width` bits (and then NaN), the most negative number of that width. */
 #define LENO_TO_SIGNED(from, bits)                                                                                    \
-    LENO_INLINE u##bits leno_##from##_to_s##bits(from x, unsigned width) {                                            \
+    LENO_INLINE u##bits leno_##from##_to_signed##bits(from x, unsigned width) {                                            \
         from limit = (from)((u##bits)1 << (width - 1));                                                               \
         int fits = (x >= -limit || x > -limit - 1) && x < limit;                                                      \
         return fits ? (u##bits)(s##bits)x : (u##bits)0 - ((u##bits)1 << (width - 1));                                 \
@@ -264,41 +295,41 @@ LENO_OVERFLOW(128)
 //= LENO_TO_UNSIGNED64
 /* As gcc has x86-64 do it: the signed instruction, with 2^63 taken away before and put back after. */
 #define LENO_TO_UNSIGNED64(from)                                                                                      \
-    LENO_INLINE u64 leno_##from##_to_u64(from x) {                                                                    \
+    LENO_INLINE u64 leno_##from##_to_unsigned64(from x) {                                                                    \
         from half = (from)((u64)1 << 63);                                                                             \
-        return x >= half ? leno_##from##_to_s64(x - half, 64) ^ (u64)1 << 63 : leno_##from##_to_s64(x, 64);           \
+        return x >= half ? leno_##from##_to_signed64(x - half, 64) ^ (u64)1 << 63 : leno_##from##_to_signed64(x, 64);           \
     }
 
 //= LENO_TO_UNSIGNED128
 /* Saturating. */
 #define LENO_TO_UNSIGNED128(from)                                                                                     \
-    LENO_INLINE u128 leno_##from##_to_u128(from x) {                                                                  \
+    LENO_INLINE u128 leno_##from##_to_unsigned128(from x) {                                                                  \
         if (!(x >= 1)) return 0;                                                                                      \
         return x < (from)((u128)1 << 127) * 2 ? (u128)x : ~(u128)0;                                                   \
     }
 
-//= leno_f64_to_s64
+//= leno_f64_to_signed64
 LENO_TO_SIGNED(f64, 64)
 
-//= leno_f80_to_s64 : f80
+//= leno_f80_to_signed64 : f80
 LENO_TO_SIGNED(f80, 64)
 
-//= leno_f64_to_s128 : u128
+//= leno_f64_to_signed128 : u128
 LENO_TO_SIGNED(f64, 128)
 
-//= leno_f80_to_s128 : f80 u128
+//= leno_f80_to_signed128 : f80 u128
 LENO_TO_SIGNED(f80, 128)
 
-//= leno_f64_to_u64 : leno_f64_to_s64
+//= leno_f64_to_unsigned64 : leno_f64_to_signed64
 LENO_TO_UNSIGNED64(f64)
 
-//= leno_f80_to_u64 : leno_f80_to_s64
+//= leno_f80_to_unsigned64 : leno_f80_to_signed64
 LENO_TO_UNSIGNED64(f80)
 
-//= leno_f64_to_u128 : u128
+//= leno_f64_to_unsigned128 : u128
 LENO_TO_UNSIGNED128(f64)
 
-//= leno_f80_to_u128 : f80 u128
+//= leno_f80_to_unsigned128 : f80 u128
 LENO_TO_UNSIGNED128(f80)
 
 //= leno_drop_float
@@ -315,6 +346,13 @@ struct leno_va_tag {
 #define leno_va_list(area) ((ptr) & (struct leno_va_tag){48, 176, (area), 0})
 #else
 #define leno_va_list(area) (area)
+#endif
+
+//= leno_va_area
+#ifdef __x86_64__
+#define leno_va_area(list) (((const memptr *)(list))[1])
+#else
+#define leno_va_area(list) (list)
 #endif
 
 //= leno_va_word

@@ -40,7 +40,7 @@ impl Cfg {
         let mut named_by = vec![None; blocks.len()];
         for (id, block) in blocks.iter_enumerated() {
             block.terminator.kind.for_each_target(|target| {
-                if std::mem::replace(&mut named_by[target.index()], Some(id)) != Some(id) {
+                if named_by[target.index()].replace(id) != Some(id) {
                     edges.push((id, target));
                 }
             });
@@ -96,6 +96,17 @@ impl Cfg {
     /// Whether an edge goes backwards in the reverse post-order: every cycle has one.
     pub fn is_retreating(&self, from: BlockId, to: BlockId) -> bool {
         self.is_reachable(from) && self.position[to.index()] <= self.position[from.index()]
+    }
+
+    /// For each block, whether control may come back to it.
+    pub fn repeated(&self) -> Vec<bool> {
+        let mut repeated = vec![false; self.len()];
+        for component in self.successors.components().iter() {
+            let first = component[0];
+            let is_cycle = component.len() > 1 || self.successors[first].contains(&first);
+            component.iter().for_each(|block| repeated[block.index()] = is_cycle);
+        }
+        repeated
     }
 
     /// On every path from the entry.

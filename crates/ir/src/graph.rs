@@ -91,15 +91,38 @@ impl<I: Idx> Rows<I> {
         reached
     }
 
-    /// Strongly connected components (Tarjan), each sorted, targets before sources: the callee before its callers.
-    pub fn components(&self) -> Vec<Vec<I>> {
-        let mut tarjan = Tarjan { low: vec![UNSEEN; self.len()], pending: Vec::new(), next: 0, found: Vec::new() };
+    /// Strongly connected components (Tarjan), targets before sources: the callee before its callers.
+    pub fn components(&self) -> Components<I> {
+        let found = Components { nodes: Vec::with_capacity(self.len()), starts: vec![0] };
+        let mut tarjan = Tarjan { low: vec![UNSEEN; self.len()], pending: Vec::new(), next: 0, found };
         for node in (0..self.len()).map(I::new) {
             if tarjan.low[node.index()] == UNSEEN {
                 tarjan.visit(self, node);
             }
         }
         tarjan.found
+    }
+}
+
+/// The strongly connected components of a graph: each node is in one of them.
+#[derive(Clone, Debug)]
+pub struct Components<I> {
+    nodes: Vec<I>,
+    starts: Vec<u32>,
+}
+
+impl<I: Idx> Components<I> {
+    /// Each sorted, targets before sources.
+    pub fn iter(&self) -> impl DoubleEndedIterator<Item = &[I]> + ExactSizeIterator {
+        self.starts.windows(2).map(|ends| &self.nodes[ends[0] as usize..ends[1] as usize])
+    }
+
+    pub fn len(&self) -> usize {
+        self.starts.len() - 1
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
     }
 }
 
@@ -119,7 +142,7 @@ struct Tarjan<I> {
     /// Nodes that are in no component yet.
     pending: Vec<I>,
     next: u32,
-    found: Vec<Vec<I>>,
+    found: Components<I>,
 }
 
 impl<I: Idx> Tarjan<I> {
@@ -156,9 +179,9 @@ impl<I: Idx> Tarjan<I> {
 
     fn close(&mut self, root: I) {
         let start = self.pending.iter().rposition(|node| *node == root).unwrap_or(0);
-        let mut component = self.pending.split_off(start);
-        component.sort_unstable();
-        component.iter().for_each(|node| self.low[node.index()] = DONE);
-        self.found.push(component);
+        self.pending[start..].sort_unstable();
+        self.pending[start..].iter().for_each(|node| self.low[node.index()] = DONE);
+        self.found.nodes.extend(self.pending.drain(start..));
+        self.found.starts.push(self.found.nodes.len() as u32);
     }
 }

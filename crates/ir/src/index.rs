@@ -129,6 +129,12 @@ impl<I: Idx, T> FromIterator<T> for IndexVec<I, T> {
     }
 }
 
+impl<I: Idx, T> Extend<T> for IndexVec<I, T> {
+    fn extend<It: IntoIterator<Item = T>>(&mut self, items: It) {
+        self.items.extend(items);
+    }
+}
+
 impl<I: Idx, T> From<Vec<T>> for IndexVec<I, T> {
     fn from(items: Vec<T>) -> Self {
         IndexVec { items, marker: PhantomData }

@@ -23,11 +23,17 @@
 //! # Ok::<(), leno_ir::text::TextError>(())
 //! ```
 
+pub mod callgraph;
 pub mod cfg;
+pub mod dot;
 pub mod graph;
+pub mod id_set;
 pub mod index;
 pub mod interp;
+pub mod points_to;
 pub mod program;
+pub mod sharing;
 pub mod text;
 pub mod validate;
 pub mod visit;
+pub mod witness;

@@ -1,7 +1,6 @@
 //! What each command does, and with which exit code it ends.
 
 use crate::arguments::{Command, Dump, EmitC, Run, Sources};
-use crate::dot;
 use leno::{Compiled, Ending, Input, Options, RunOptions};
 use leno_c::library;
 use leno_c::preprocess::Preprocess;
@@ -74,7 +73,7 @@ fn execute_run(run: &Run) -> Result<Status, Status> {
 
 fn execute_dump(dump: &Dump) -> Result<Status, Status> {
     let compiled = load(&dump.program)?;
-    let text = if dump.what.cfg { dot::graph(&compiled.program) } else { compiled.program.to_string() };
+    let text = if dump.what.cfg { leno_ir::dot::program(&compiled.program) } else { compiled.program.to_string() };
     print(&text)
 }
 

@@ -29,12 +29,7 @@ pub struct RunOptions {
 
 impl Default for RunOptions {
     fn default() -> RunOptions {
-        RunOptions {
-            seed: 0,
-            max_steps: u64::MAX,
-            args: Vec::new(),
-            program_name: b"program".to_vec(),
-        }
+        RunOptions { seed: 0, max_steps: u64::MAX, args: Vec::new(), program_name: b"program".to_vec() }
     }
 }
 
@@ -177,7 +172,9 @@ impl Run {
         }
         self.add_positions(&mut out);
         if self.tainted {
-            out.push_str("note: the run called a function that Leno does not know, so it may not be a run of the real program\n");
+            out.push_str(
+                "note: the run called a function that Leno does not know, so it may not be a run of the real program\n",
+            );
         }
         Some(out)
     }

@@ -7,3 +7,4 @@ int main(void) {
     abort();
 }
 //~ EXIT: 134
+//~ STDOUT: before

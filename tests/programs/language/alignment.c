@@ -29,3 +29,11 @@ int main(void) {
     printf("%zu\n", __alignof__(w));
     return 0;
 }
+//~ STDOUT: 64 64 4
+//~ STDOUT: 16 8
+//~ STDOUT: 32 16
+//~ STDOUT: 32 4
+//~ STDOUT: 1 2 16 4
+//~ STDOUT: 16
+//~ STDOUT: 1 1 1 1
+//~ STDOUT: 32

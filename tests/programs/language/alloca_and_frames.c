@@ -26,3 +26,4 @@ int main(void) {
     printf("%d %d\n", build(4), distinct(&x, 5));
     return 0;
 }
+//~ STDOUT: 106 1

@@ -30,3 +30,9 @@ int main(void) {
     printf("%d\n", u.whole);
     return 0;
 }
+//~ STDOUT: 1 1 2 y
+//~ STDOUT: 393221 a
+//~ STDOUT: 10 16 24
+//~ STDOUT: 0.50 z
+//~ STDOUT: 90001
+//~ STDOUT: 513

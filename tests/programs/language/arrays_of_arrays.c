@@ -35,3 +35,10 @@ int main(void) {
     printf("%d\n", flat[2]);
     return 0;
 }
+//~ STDOUT: 66 124 23
+//~ STDOUT: 96 48 16 4
+//~ STDOUT: 7 10 15 22
+//~ STDOUT: oxo ! 0
+//~ STDOUT: ca
+//~ STDOUT: 13 8
+//~ STDOUT: 2

@@ -40,3 +40,10 @@ int main(void) {
     printf("%d %d %zu\n", r.a, r.b, sizeof p);
     return 0;
 }
+//~ STDOUT: 16 16 16
+//~ STDOUT: 12 12
+//~ STDOUT: 3
+//~ STDOUT: 4.25
+//~ STDOUT: 1
+//~ STDOUT: 84 84
+//~ STDOUT: 3 4 8

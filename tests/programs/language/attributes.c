@@ -34,3 +34,6 @@ int main(void) {
 end: __attribute__((unused));
     return inl + y - 4;
 }
+//~ STDOUT: 2 9 5 2 5
+//~ STDOUT: 6 7 8 -1 5 1
+//~ STDOUT: done %d

@@ -11,7 +11,8 @@ int main(void) {
     printf("%d %d\n", s.i3 < 0, s.i40 < 0);
     printf("%d\n", (s.u3 = 13));
     printf("%d\n", (s.i3 = 5));
-    printf("%d %d\n", s.u3++, s.u3);
+    int before = s.u3++;
+    printf("%d %d\n", before, s.u3);
     s.u3 = 7;
     printf("%d ", ++s.u3);
     printf("%d\n", s.u3);

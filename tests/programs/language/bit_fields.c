@@ -44,3 +44,12 @@ int main(void) {
     printf("%d %u\n", full.big, full.wide);
     return 0;
 }
+//~ STDOUT: 16 5 17 -3 1 123456789a
+//~ STDOUT: 8d0d0000010000009a78563412000000
+//~ STDOUT: 8 417f341269000000
+//~ STDOUT: 3 3f012a
+//~ STDOUT: 1 0 1
+//~ STDOUT: 2 77 1
+//~ STDOUT: 1 5
+//~ STDOUT: -5 100
+//~ STDOUT: -128 4294967295

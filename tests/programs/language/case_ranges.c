@@ -36,3 +36,15 @@ int main(void) {
     printf("%d\n", steps);
     return 0;
 }
+//~ STDOUT: lower
+//~ STDOUT: upper
+//~ STDOUT: digit
+//~ STDOUT: negative
+//~ STDOUT: negative
+//~ STDOUT: large
+//~ STDOUT: large
+//~ STDOUT: five
+//~ STDOUT: other
+//~ STDOUT: other
+//~ STDOUT: 1 2 3 4
+//~ STDOUT: 110

@@ -39,3 +39,11 @@ int main(void) {
     printf("%d %d %d\n", w.x, w.y, i);
     return 0;
 }
+//~ STDOUT: 25
+//~ STDOUT: 4 24
+//~ STDOUT: 10 16
+//~ STDOUT: 42
+//~ STDOUT: 2 5
+//~ STDOUT: 9
+//~ STDOUT: Literal
+//~ STDOUT: 1 9 2

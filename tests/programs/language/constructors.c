@@ -15,3 +15,8 @@ int main(void) {
     return 7;
 }
 //~ EXIT: 7
+//~ STDOUT: constructor
+//~ STDOUT: main 1
+//~ STDOUT: second registered
+//~ STDOUT: first registered
+//~ STDOUT: destructor

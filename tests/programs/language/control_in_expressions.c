@@ -29,3 +29,13 @@ int main(void) {
     printf("%d %d\n", 1 < 2 == 1, 5 & 3 == 3);
     return 0;
 }
+//~ STDOUT: 0 5 1
+//~ STDOUT: 3 302
+//~ STDOUT: 12 7
+//~ STDOUT: 134
+//~ STDOUT: 4 7
+//~ STDOUT: 1
+//~ STDOUT: 3
+//~ STDOUT: 7 3 4
+//~ STDOUT: 11
+//~ STDOUT: 1 1

@@ -46,3 +46,12 @@ int main(void) {
     printf("%u %d %ld %d\n", u, sg, lg, sh);
     return 0;
 }
+//~ STDOUT: 6 6
+//~ STDOUT: 2 16 8
+//~ STDOUT: 1 2 3 4
+//~ STDOUT: 1 1 11 22
+//~ STDOUT: sink 3
+//~ STDOUT: 9 12
+//~ STDOUT: 3 16
+//~ STDOUT: 40 8
+//~ STDOUT: 3 -3 5 6

@@ -35,3 +35,12 @@ int main(void) {
     printf("%d %d\n", moved.x, moved.y);
     return 0;
 }
+//~ STDOUT: 100 101 0 3 4 0 0 0 8 0
+//~ STDOUT: 1 1 2 2 2 2 9 0
+//~ STDOUT: 2 nothing triangle
+//~ STDOUT: 0,0,0 0,0,42 0,0,0 0,7,0 0,0,0 1,2,3
+//~ STDOUT: 0 6 5 0
+//~ STDOUT: 1 2 0
+//~ STDOUT: red 1 blue
+//~ STDOUT: 4 5 8 0 5 6
+//~ STDOUT: 5 2

@@ -6,3 +6,4 @@ int main(void) <%
     printf("%d\n", a<:1:> + a[2]);
     return 0;
 %>
+//~ STDOUT: 5

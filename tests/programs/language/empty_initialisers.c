@@ -33,3 +33,6 @@ int main(void) {
     printf("%d %d %d %d\n", s.a, s.b[1], t[0].a, t[1].a);
     return 0;
 }
+//~ STDOUT: 0 0
+//~ STDOUT: 0 1 0
+//~ STDOUT: 0 0 0 1

@@ -34,3 +34,11 @@ int main(void) {
     printf("%d\n", n + (int)sizeof(enum { INSIDE = 3 }) + INSIDE);
     return 0;
 }
+//~ STDOUT: 0 5 6 0 16
+//~ STDOUT: red blue ?
+//~ STDOUT: 4 1 2147483647
+//~ STDOUT: 4294967295 1
+//~ STDOUT: 8 1099511627776
+//~ STDOUT: 2 30 12
+//~ STDOUT: 9 8
+//~ STDOUT: 8

@@ -21,3 +21,6 @@ int main(void) {
     free(o);
     return 0;
 }
+//~ STDOUT: 4 9 flexible!
+//~ STDOUT: 5 hello
+//~ STDOUT: 4 5

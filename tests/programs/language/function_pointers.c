@@ -22,7 +22,8 @@ int main(void) {
     printf("%d %d\n", choose('-')(1, 2), (*chooser)('*')(5, 6));
     printf("%d %d\n", apply(add, 1, 1), apply(&mul, 4, 4));
     for (unsigned i = 0; i < 2; i++) printf("%s %d\n", ops[i].name, ops[i].run(2, 5));
-    printf("%d %d\n", maybe == 0, (maybe = nothing) != 0);
+    printf("%d ", maybe == 0);
+    printf("%d\n", (maybe = nothing) != 0);
     maybe();
     (**maybe)();
     printf("%d %d\n", table[0] == add, table[1] == add);
@@ -31,3 +32,11 @@ int main(void) {
     printf("%d\n", (1 ? add : sub)(3, 4));
     return 0;
 }
+//~ STDOUT: 10 4 21 -1 30
+//~ STDOUT: 2 16
+//~ STDOUT: add 7
+//~ STDOUT: mul 10
+//~ STDOUT: 1 1
+//~ STDOUT: 1 0
+//~ STDOUT: 5
+//~ STDOUT: 7

@@ -25,3 +25,10 @@ int main(void) {
     printf("%d\n", array[1]);
     return 0;
 }
+//~ STDOUT: char int int int
+//~ STDOUT: struct intp other fn
+//~ STDOUT: float double ldouble bool
+//~ STDOUT: uint long llong ulong
+//~ STDOUT: string cstring int
+//~ STDOUT: 5 0
+//~ STDOUT: 6

@@ -40,3 +40,14 @@ unused:
     printf("%zu %d\n", sizeof s / sizeof *s, s[2].a[1]);
     return 0;
 }
+//~ STDOUT: 3.5
+//~ STDOUT: 4.5
+//~ STDOUT: 23
+//~ STDOUT: first local local
+//~ STDOUT: 0 0
+//~ STDOUT: 3
+//~ STDOUT: 4 16
+//~ STDOUT: 5 6
+//~ STDOUT: main
+//~ STDOUT: 7
+//~ STDOUT: 3 2

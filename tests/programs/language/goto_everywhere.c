@@ -74,3 +74,9 @@ label: label2: n--;
     puts("never");
 end:;
 }
+//~ STDOUT: 33 5
+//~ STDOUT: 1 2 2
+//~ STDOUT: 2 8
+//~ STDOUT: 1 2 0
+//~ STDOUT: 2
+//~ STDOUT: 0

@@ -17,3 +17,9 @@ int main(void) {
     printf("%d\n", -1L < 1u);
     return 0;
 }
+//~ STDOUT: 4 4 8 4
+//~ STDOUT: 4 12 28
+//~ STDOUT: 4294967295 4
+//~ STDOUT: 1
+//~ STDOUT: 2 12
+//~ STDOUT: 0

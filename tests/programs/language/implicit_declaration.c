@@ -7,3 +7,4 @@ int main(void) {
 }
 
 int later(int a, int b) { return a * b + 2; }
+//~ STDOUT: 42

@@ -4,9 +4,10 @@
 static counter = 5; //~ WARN: int
 limit(n) { return n + counter; } //~ WARN: int
 
-main() {
-    const k = 3;
-    register r = 4;
+main() { //~ WARN: int
+    const k = 3; //~ WARN: int
+    register r = 4; //~ WARN: int
     printf("%d %d %d\n", limit(1), k, r);
     return 0;
 }
+//~ STDOUT: 6 3 4

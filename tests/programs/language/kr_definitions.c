@@ -16,3 +16,6 @@ int main() {
     printf("%d\n", apply(add, 41));
     return 0;
 }
+//~ STDOUT: 7 3.00
+//~ STDOUT: 45 one 9
+//~ STDOUT: 42

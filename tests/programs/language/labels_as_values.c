@@ -39,3 +39,5 @@ int main(void) {
     puts("");
     return 0;
 }
+//~ STDOUT: 41 42
+//~ STDOUT: a0 b1 a2 b3

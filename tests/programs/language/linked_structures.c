@@ -54,3 +54,5 @@ int main(void) {
     for (int i = 0; i < 8; i++) while (buckets[i]) { struct entry *e = buckets[i]; buckets[i] = e->next; free(e); }
     return 0;
 }
+//~ STDOUT: 1 2 3 5 8 9 01234
+//~ STDOUT: 3 2 1 0

@@ -30,3 +30,13 @@ int main(void) {
     if (n == 1) if (steps == 0) puts("then"); else puts("dangling else");
     return 0;
 }
+//~ STDOUT: 18 7
+//~ STDOUT: 22 -1
+//~ STDOUT: 322 3
+//~ STDOUT: 353 11
+//~ STDOUT: -1
+//~ STDOUT: 111
+//~ STDOUT: 0 1 2
+//~ STDOUT: 2 0
+//~ STDOUT: 15
+//~ STDOUT: dangling else

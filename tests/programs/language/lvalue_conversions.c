@@ -39,3 +39,15 @@ int main(void) {
     printf("%d\n", (&d.base)->legs + (*&d).base.legs);
     return 0;
 }
+//~ STDOUT: 4 rex
+//~ STDOUT: 1 1 1
+//~ STDOUT: 1 some
+//~ STDOUT: 1
+//~ STDOUT: 3f800000
+//~ STDOUT: 63 128
+//~ STDOUT: rex
+//~ STDOUT: 6
+//~ STDOUT: 120 65
+//~ STDOUT: 2 12
+//~ STDOUT: 6
+//~ STDOUT: 8

@@ -12,3 +12,8 @@ int main(int argc, char **argv) {
     return argv[argc] == NULL ? argc : 100;
 }
 //~ EXIT: 4
+//~ STDOUT: 4
+//~ STDOUT: one 3
+//~ STDOUT: two 3
+//~ STDOUT: --three 7
+//~ STDOUT: One

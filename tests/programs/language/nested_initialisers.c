@@ -31,3 +31,11 @@ int main(void) {
     printf("%d %s %zu\n", scalar, text, sizeof text);
     return 0;
 }
+//~ STDOUT: 1 a23 b45 6.5
+//~ STDOUT: 1 a23 b45 6.5
+//~ STDOUT: 1 a23 b40 6.5
+//~ STDOUT: 2 x89 y00 1.0
+//~ STDOUT: 2 5 0
+//~ STDOUT: abc de fgh 12
+//~ STDOUT: 3 5 6 7
+//~ STDOUT: 5 braced 7

@@ -18,3 +18,15 @@ int main(void) {
     printf("%d ", __builtin_ssubll_overflow(LLONG_MIN, 1LL, &l)); printf("%lld\n", l);
     return 0;
 }
+//~ STDOUT: 1 -2147483648
+//~ STDOUT: 0 3
+//~ STDOUT: 1 4294967294
+//~ STDOUT: 1 0
+//~ STDOUT: 0 1125899906842624
+//~ STDOUT: 1 44
+//~ STDOUT: 0 0
+//~ STDOUT: 1 4294967295
+//~ STDOUT: 1 -128
+//~ STDOUT: 1 2147483647
+//~ STDOUT: 0 4294901760
+//~ STDOUT: 1 9223372036854775807

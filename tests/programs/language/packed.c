@@ -30,3 +30,11 @@ int main(void) {
     printf("%u %u %u %x\n", b.a, b.b, b.c, b.d);
     return 0;
 }
+//~ STDOUT: 15 1 7
+//~ STDOUT: 20 16
+//~ STDOUT: 16 1
+//~ STDOUT: 16 2 8
+//~ STDOUT: 8 6
+//~ STDOUT: 16909061 -2 -3
+//~ STDOUT: 6205030201fefffdffffffffffffff
+//~ STDOUT: 5 1001 200 abcde

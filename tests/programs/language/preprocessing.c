@@ -34,3 +34,12 @@ it = 5;
     printf("%d %s\n", split, "a/*b*/c//d");
     return 0 /* comment */;
 }
+//~ STDOUT: VALUE + 1 42
+//~ STDOUT: 42
+//~ STDOUT: [plain]
+//~ STDOUT: [1 two]
+//~ STDOUT: 6 5 6
+//~ STDOUT: 3 elif 1
+//~ STDOUT: 1000 elsewhere.c
+//~ STDOUT: 10
+//~ STDOUT: 5 a/*b*/c//d

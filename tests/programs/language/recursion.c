@@ -39,3 +39,5 @@ int main(void) {
     printf("%d %d %d %d\n", depth(5000), permutations(a, 5, 0), frames(20), moves);
     return 0;
 }
+//~ STDOUT: 9 1 1
+//~ STDOUT: 5000 60 20 63

@@ -44,3 +44,9 @@ int main(void) {
 
 int y_is_one(void) { return x; }
 int declared_only_later = 77;
+//~ STDOUT: 9 1 in
+//~ STDOUT: 11 12 13
+//~ STDOUT: 3125 4
+//~ STDOUT: 3
+//~ STDOUT: 4 8
+//~ STDOUT: 77 0

@@ -36,3 +36,12 @@ int main(void) {
     printf("%d\n", (0x5a ^ 0xff) & ~0xf | 3);
     return 0;
 }
+//~ STDOUT: 00000018 12345678
+//~ STDOUT: 8000000000000000
+//~ STDOUT: 8 cbf43926
+//~ STDOUT: -4 1073741820
+//~ STDOUT: 102 2
+//~ STDOUT: 8000000000000001
+//~ STDOUT: 1099511627776
+//~ STDOUT: -1
+//~ STDOUT: 163

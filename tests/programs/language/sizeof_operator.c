@@ -23,3 +23,14 @@ int main(void) {
     printf("%d\n", sizeof(int) - 5 > 0);
     return 0;
 }
+//~ STDOUT: 4 40 1
+//~ STDOUT: 1 1
+//~ STDOUT: 12 40 6 28
+//~ STDOUT: 6 1 8
+//~ STDOUT: 1 2 4 8 8
+//~ STDOUT: 4 8 1 8
+//~ STDOUT: 1 1
+//~ STDOUT: 8 2
+//~ STDOUT: 8 3
+//~ STDOUT: 36
+//~ STDOUT: 1

@@ -27,3 +27,8 @@ int main(void) {
     printf("%d\n", nested);
     return 0;
 }
+//~ STDOUT: 12 13 13 112
+//~ STDOUT: 2 -1
+//~ STDOUT: 3
+//~ STDOUT: 9
+//~ STDOUT: 8

@@ -15,3 +15,4 @@ int main(void) {
     printf("%d\n", N);
     return 0;
 }
+//~ STDOUT: 16

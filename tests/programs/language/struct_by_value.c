@@ -42,6 +42,15 @@ int main(void) {
     struct { struct point inner[2]; } nest = {{{1, 2}, {3, 4}}}, copy;
     copy = nest;
     copy.inner[1].x = 30;
-    printf("%d %d %d\n", nest.inner[1].x, copy.inner[1].x, (copy = nest, copy.inner[1]).y);
+    printf("%d %d %d\n", nest.inner[1].x, copy.inner[1].x, (nest.inner[0] = p, nest.inner[1]).y);
     return 0;
 }
+//~ STDOUT: 1 2 2 1
+//~ STDOUT: 1 2
+//~ STDOUT: c
+//~ STDOUT: 3.5 7 hello y
+//~ STDOUT: 1726 1726 1
+//~ STDOUT: 2 2
+//~ STDOUT: 1 2
+//~ STDOUT: 9 8
+//~ STDOUT: 3 30 4

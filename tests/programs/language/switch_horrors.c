@@ -87,3 +87,9 @@ int main(void) {
     printf("%d\n", n);
     return 0;
 }
+//~ STDOUT: 0123456789abcdefghi
+//~ STDOUT: 1 2 0
+//~ STDOUT: -1 30 50 50 -1 70
+//~ STDOUT: 11 12 20 0
+//~ STDOUT: 1 1112 110
+//~ STDOUT: 43

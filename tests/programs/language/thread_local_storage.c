@@ -33,3 +33,7 @@ int main(void) {
     printf("%d %d\n", mine, shared_name[1]);
     return 0;
 }
+//~ STDOUT: 211517 212527
+//~ STDOUT: 211517
+//~ STDOUT: 122542
+//~ STDOUT: 25 42

@@ -27,3 +27,7 @@ int main(void) {
     printf("%d %d\n", m, calls - calls_before);
     return 0;
 }
+//~ STDOUT: 12 1 40 0
+//~ STDOUT: text 1 5 1000
+//~ STDOUT: 2.5 1.5 4 2.50
+//~ STDOUT: 7 1

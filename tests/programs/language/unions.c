@@ -35,3 +35,13 @@ int main(void) {
     printf("%u %u\n", h.w.whole, copy.w.whole);
     return 0;
 }
+//~ STDOUT: 01020304 0102 04
+//~ STDOUT: 04030201 0403 01
+//~ STDOUT: 3f800000 3f80 00
+//~ STDOUT: 04020301
+//~ STDOUT: 16 2 2
+//~ STDOUT: 0 3ff00000
+//~ STDOUT: 77 M
+//~ STDOUT: bf000000
+//~ STDOUT: 3.141593
+//~ STDOUT: 7 65543

@@ -42,9 +42,18 @@ retry:;
     printf("%zu %d\n", sizeof text, text[size - 1]);
     int (*p)[size] = (int(*)[size])m;
     printf("%zu %d\n", sizeof *p, (int)((char *)(p + 1) - (char *)p));
-    printf("%zu %d\n", sizeof(int[count()]), sizes);
+    size_t bytes = sizeof(int[count()]);
+    printf("%zu %d\n", bytes, sizes);
     int b[count()][2];
     b[2][1] = 8;
     printf("%zu %d %d\n", sizeof b / sizeof b[0], b[2][1], sizes);
     return 0;
 }
+//~ STDOUT: 64 16 66
+//~ STDOUT: 64
+//~ STDOUT: 12 7
+//~ STDOUT: 7
+//~ STDOUT: 5 3
+//~ STDOUT: 20 20
+//~ STDOUT: 12 1
+//~ STDOUT: 3 8 2

@@ -75,3 +75,11 @@ int main(void) {
     printf("%d\n", fp(1, 5));
     return 0;
 }
+//~ STDOUT: 1063.25
+//~ STDOUT: 48.00
+//~ STDOUT: 45.50
+//~ STDOUT: 22.00
+//~ STDOUT: 606
+//~ STDOUT: 9 8 7 6
+//~ STDOUT: said 42 x 1.5
+//~ STDOUT: 505

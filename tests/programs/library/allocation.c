@@ -36,3 +36,9 @@ int main(void) {
     printf("%d\n", sum);
     return 0;
 }
+//~ STDOUT: 36 2
+//~ STDOUT: 0
+//~ STDOUT: fresh
+//~ STDOUT: 1
+//~ STDOUT: 0 1
+//~ STDOUT: 81

@@ -15,3 +15,6 @@ int main(void) {
     printf("%d %d\n", tolower('['), toupper('1'));
     return 0;
 }
+//~ STDOUT: 52 10 6 26 26 32 22 62 95 33 94
+//~ STDOUT: hELLO, wORLD 42!
+//~ STDOUT: 91 49

@@ -11,3 +11,4 @@ int main(void) {
     return 1;
 }
 //~ EXIT: 42
+//~ STDOUT: beforehandler

@@ -29,3 +29,13 @@ int main(void) {
     printf("%d\n", w[0]);
     return 0;
 }
+//~ STDOUT: 0101234789
+//~ STDOUT: 1234784789
+//~ STDOUT: ----456789
+//~ STDOUT: 0 1 0
+//~ STDOUT: 1 1
+//~ STDOUT: me
+//~ STDOUT: 3 0
+//~ STDOUT: 1 x 2.5
+//~ STDOUT: 42
+//~ STDOUT: -1

@@ -22,3 +22,14 @@ int main(void) {
     printf("%ld ", strtol("   ", &end, 10)); printf("[%s]\n", end);
     return 0;
 }
+//~ STDOUT: 42 -17 0
+//~ STDOUT: 31 z
+//~ STDOUT: 511 []
+//~ STDOUT: 1295 -5
+//~ STDOUT: 4294967296 18446744073709551615
+//~ STDOUT: 1 1
+//~ STDOUT: 325.000 abc
+//~ STDOUT: -0.75 123456789012 -5
+//~ STDOUT: 3 4 5
+//~ STDOUT: -3 -1
+//~ STDOUT: 0 [   ]

@@ -34,3 +34,8 @@ int main(void) {
     qsort(v, 1, sizeof *v, by_value);
     return 0;
 }
+//~ STDOUT: -8 -2 0 1 3 5 7 9 6 1
+//~ STDOUT: 1
+//~ STDOUT: 9 -8
+//~ STDOUT: apple banana fig pear
+//~ STDOUT: bob cid ann

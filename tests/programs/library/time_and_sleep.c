@@ -19,3 +19,6 @@ int main(void) {
     printf("%d\n", clock() >= 0);
     return 0;
 }
+//~ STDOUT: 1 0
+//~ STDOUT: 1
+//~ STDOUT: 1

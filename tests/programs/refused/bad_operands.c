@@ -1,5 +1,5 @@
 struct s { int a; };
 int main(void) {
     struct s x = {1}, y = {2};
-    return x + y; //~ ERROR: operand
+    return x + y; //~ ERROR: operator
 }

@@ -1,7 +1,7 @@
 int main(int argc, char **argv) {
     switch (argc) {
     case 1: return 1;
-    case 1: return 2; //~ ERROR: case
+    case 1: return 2; //~ ERROR: cases
     }
     return 0;
 }

@@ -1,4 +1,4 @@
 int main(void) {
     int n = 1;
-    return n.x; //~ ERROR: struct
+    return n.x; //~ ERROR: no members
 }

@@ -1,2 +1,2 @@
-int a[-1]; //~ ERROR: negative
+int a[-1]; //~ ERROR: -1
 int main(void) { return 0; }

@@ -1,4 +1,4 @@
 int main(void) {
-    int x = 1
-    return x; //~ ERROR: expected
+    int x = 1 //~ ERROR: expected
+    return x;
 }

@@ -1,4 +1,3 @@
 int main(void) {
     if (1) {
-        return 0;
-//~ ERROR: expected
+        return 0; //~ ERROR: expected

@@ -1,4 +1,4 @@
 int main(void) {
-    const char *s = "abc; //~ ERROR: "
+    const char *s = "abc; //~ ERROR: not closed
     return 0;
 }

@@ -60,3 +60,15 @@ int main(void) {
     printf("%s %d\n", text, __atomic_always_lock_free(4, 0));
     return 0;
 }
+//~ STDOUT: 10 10
+//~ STDOUT: 20 19
+//~ STDOUT: 18 19 16 -1 -1
+//~ STDOUT: 8589934592
+//~ STDOUT: 0 2 1 4 6 2
+//~ STDOUT: 0 1 0
+//~ STDOUT: 10 20 20 14 14 12 9 1
+//~ STDOUT: 50 60 60
+//~ STDOUT: 0 1 0
+//~ STDOUT: 1 255
+//~ STDOUT: abc
+//~ STDOUT: bc 1

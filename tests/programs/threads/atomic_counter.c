@@ -30,3 +30,4 @@ int main(void) {
     printf("%d %d %d %d %d\n", by_operator, by_function, by_builtin, by_sync, by_loop);
     return 0;
 }
+//~ STDOUT: 20 20 20 20 20

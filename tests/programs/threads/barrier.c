@@ -25,3 +25,4 @@ int main(void) {
     printf("%d %d\n", arrived, serial);
     return pthread_barrier_destroy(&barrier);
 }
+//~ STDOUT: 9 3

@@ -7,7 +7,8 @@ static mtx_t lock;
 static cnd_t changed;
 static once_flag flag = ONCE_FLAG_INIT;
 static tss_t key;
-static int counter, once_runs, destroyed;
+static int counter, once_runs;
+static _Atomic int destroyed;
 static thread_local int mine = 3;
 
 static void once_body(void) { once_runs++; }
@@ -50,3 +51,7 @@ int main(void) {
     cnd_destroy(&changed);
     return 0;
 }
+//~ STDOUT: 3 1 1 40 3 3
+//~ STDOUT: 1
+//~ STDOUT: 1
+//~ STDOUT: 1

@@ -24,3 +24,9 @@ int main(void) {
     pthread_join(t, NULL);
     return 0;
 }
+//~ STDOUT: popped and run
+//~ STDOUT: second pushed
+//~ STDOUT: first pushed
+//~ STDOUT: --
+//~ STDOUT: popped and run
+//~ STDOUT: first pushed

@@ -33,3 +33,6 @@ int main(void) {
     printf("%d\n", pthread_mutex_unlock(&lock));
     return 0;
 }
+//~ STDOUT: 3
+//~ STDOUT: 1
+//~ STDOUT: 0

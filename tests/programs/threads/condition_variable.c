@@ -37,3 +37,4 @@ int main(void) {
     puts("");
     return pthread_cond_destroy(&emptied);
 }
+//~ STDOUT: 1 2 3 4 5

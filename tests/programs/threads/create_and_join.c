@@ -26,3 +26,4 @@ int main(void) {
     printf("%ld\n", total);
     return 0;
 }
+//~ STDOUT: 126

@@ -26,3 +26,4 @@ int main(void) {
     pthread_mutex_destroy(&lock);
     return 0;
 }
+//~ STDOUT: 30

@@ -68,3 +68,10 @@ int main(void) {
     printf("%s\n", name(pthread_mutex_destroy(&checking)));
     return 0;
 }
+//~ STDOUT: ok busy busy timeout
+//~ STDOUT: ok
+//~ STDOUT: ok ok ok busy timeout
+//~ STDOUT: ok
+//~ STDOUT: ok ok ok
+//~ STDOUT: permission ok deadlock busy timeout
+//~ STDOUT: ok ok

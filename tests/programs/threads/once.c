@@ -25,3 +25,4 @@ int main(void) {
     printf("%d\n", runs);
     return 0;
 }
+//~ STDOUT: 1

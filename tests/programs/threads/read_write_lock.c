@@ -56,3 +56,6 @@ int main(void) {
     printf("%d %d\n", pthread_rwlock_init(&local, NULL), pthread_rwlock_destroy(&local));
     return 0;
 }
+//~ STDOUT: 10 10
+//~ STDOUT: 11 1
+//~ STDOUT: 0 0

@@ -12,3 +12,4 @@ int main(void) {
     printf("%d %d %d\n", !!pthread_equal(me, pthread_self()), !!pthread_equal(seen, t), !!pthread_equal(me, t));
     return 0;
 }
+//~ STDOUT: 1 1 0

@@ -40,3 +40,6 @@ int main(void) {
     printf("%d\n", value);
     return sem_destroy(&counting);
 }
+//~ STDOUT: ping pong ping pong ping pong
+//~ STDOUT: 0 0 -1 1 0
+//~ STDOUT: 1

@@ -30,3 +30,4 @@ int main(void) {
     pthread_spin_unlock(&lock);
     return pthread_spin_destroy(&lock);
 }
+//~ STDOUT: 10 0 1

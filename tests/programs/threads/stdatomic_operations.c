@@ -49,3 +49,14 @@ int main(void) {
     printf("%d %d\n", i, atomic_is_lock_free(&i));
     return 0;
 }
+//~ STDOUT: 5 8 7
+//~ STDOUT: 7 23 22 233
+//~ STDOUT: 250 4
+//~ STDOUT: 1099511627776 -1
+//~ STDOUT: 0 1 1 100
+//~ STDOUT: 200
+//~ STDOUT: 0 1 0
+//~ STDOUT: 1
+//~ STDOUT: 0 0
+//~ STDOUT: 9
+//~ STDOUT: 78 1

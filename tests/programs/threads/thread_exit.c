@@ -22,3 +22,4 @@ int main(void) {
     pthread_detach(b);
     pthread_exit(NULL);
 }
+//~ STDOUT: last 99

@@ -34,3 +34,5 @@ int main(void) {
     printf("%d %d\n", pthread_getspecific(plain) == &destroyed, pthread_getspecific(key) == NULL);
     return pthread_key_delete(key);
 }
+//~ STDOUT: 11 1 1
+//~ STDOUT: 1 1

@@ -5,3 +5,4 @@ int main(void) {
     return 0;
 }
 int twice(int n) { return 2 * n; }
+//~ STDOUT: 8

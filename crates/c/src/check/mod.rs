@@ -112,6 +112,8 @@ struct NamedLabel {
 struct SwitchState {
     ty: TypeId,
     cases: Vec<Case>,
+    /// Where the values of the cases stand.
+    places: Vec<Span>,
     default: Option<LabelId>,
 }
 

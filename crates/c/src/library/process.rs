@@ -84,12 +84,7 @@ fn calloc(call: &mut Call<'_, '_, '_>) -> Value {
     let (count, size) = (call.builder.reusable(count), call.builder.reusable(size));
     let is_too_much = call.builder.binary(BinaryOp::UMulOverflow, count.clone(), size.clone());
     let total = call.builder.binary(BinaryOp::Mul, count, size);
-    let object = call.either(
-        is_too_much,
-        Type::Ptr,
-        |_| Expr::NULL,
-        |call| allocate(call, total, MALLOC_ALIGN, true),
-    );
+    let object = call.either(is_too_much, Type::Ptr, |_| Expr::NULL, |call| allocate(call, total, MALLOC_ALIGN, true));
     call.as_pointer(object)
 }
 

@@ -25,10 +25,12 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
             call.builder.push(Op::Assume { cond });
             None
         },
-        "__VERIFIER_atomic_begin" | "__CPROVER_atomic_begin" | "__ESBMC_atomic_begin" | "__leno_atomic_begin" => |call| {
-            call.builder.push(Op::AtomicBegin);
-            None
-        },
+        "__VERIFIER_atomic_begin" | "__CPROVER_atomic_begin" | "__ESBMC_atomic_begin" | "__leno_atomic_begin" => {
+            |call| {
+                call.builder.push(Op::AtomicBegin);
+                None
+            }
+        }
         "__VERIFIER_atomic_end" | "__CPROVER_atomic_end" | "__ESBMC_atomic_end" | "__leno_atomic_end" => |call| {
             call.builder.push(Op::AtomicEnd);
             None

@@ -56,11 +56,11 @@ impl Lowering<'_, '_> {
         let dest = has_dest.then(|| self.b.release());
         self.at(unit.exprs[id].span);
         match (callee, pointer) {
-            (typed::Callee::Direct(func), _) => self.direct_call(id, *func, passed, *variadic, dest),
+            (typed::Callee::Direct(func), _) => self.direct_call(id, *func, passed, dest),
             (typed::Callee::Indirect(_), Some(pointer)) => {
                 // A pointer to a known function is that function.
                 if let Expr::Function(func) = pointer {
-                    return self.known_call(id, func, passed, *variadic, dest);
+                    return self.known_call(id, func, passed, dest);
                 }
                 self.indirect_call(id, pointer, passed, *fixed as usize, *variadic, dest)
             }
@@ -106,7 +106,6 @@ impl Lowering<'_, '_> {
         id: ExprId,
         func: typed::FuncId,
         passed: Vec<Passed>,
-        variadic: bool,
         dest: Option<Expr>,
     ) -> Result<Option<Expr>> {
         let declared = &self.unit.functions[func];
@@ -115,10 +114,13 @@ impl Lowering<'_, '_> {
                 Some(result) => result,
                 None => {
                     let target = self.b.link.function(self.unit_index, func);
-                    self.known_call(id, target, passed, variadic, dest)?
+                    self.known_call(id, target, passed, dest)?
                 }
             },
-            Target::Function(target) => self.known_call(id, target, passed, variadic, dest)?,
+            Target::Function(target) => {
+                self.check_allowed(id, target)?;
+                self.known_call(id, target, passed, dest)?
+            }
         };
         if declared.is_noreturn && self.b.is_reachable() {
             self.b.terminate(TerminatorKind::Unreachable);
@@ -148,7 +150,6 @@ impl Lowering<'_, '_> {
         id: ExprId,
         target: FuncId,
         passed: Vec<Passed>,
-        variadic: bool,
         dest: Option<Expr>,
     ) -> Result<Option<Expr>> {
         self.settle_open_signature(target, &passed);
@@ -181,7 +182,6 @@ impl Lowering<'_, '_> {
         if signature.variadic {
             args.push(self.variable_arguments(passed.get(fixed..).unwrap_or_default())?);
         }
-        let _ = variadic;
         let result = self.b.call(target, args);
         self.call_result(id, ty, record, result, signature.returns_record)
     }

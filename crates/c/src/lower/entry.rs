@@ -1,10 +1,11 @@
 //! The function that runs first: constructors, `main`, and the way out of the process.
 //!
-//! Destructors run after what `atexit` registered, so with the library's `exit` they are registered before anything else.
+//! Returning from `main` is calling `exit`, which the library lowers: handlers and destructors run, the process ends.
 //! `main` may want its environment: the pointer behind the arguments' null, where a process really has it; here it is
 //! that null itself, an empty environment.
 
 use super::builder::FunctionBuilder;
+use super::hook::{self, Argument, LibraryCall};
 use super::link::Link;
 use super::scalar::{Scalar, zero};
 use super::signature::Signature;
@@ -14,7 +15,6 @@ use leno_ir::program::{BinaryOp, Expr, FuncId, Function, TerminatorKind, Type};
 /// The body of the entry function.
 pub(super) fn build(link: &mut Link<'_>, main: (usize, typed::FuncId)) -> Function {
     let constructors = link.marked(|function| function.is_constructor);
-    let destructors = link.marked(|function| function.is_destructor);
     let (unit, func) = main;
     let span = link.units[unit].unit.functions[func].span;
     let main = link.function(unit, func);
@@ -23,28 +23,14 @@ pub(super) fn build(link: &mut Link<'_>, main: (usize, typed::FuncId)) -> Functi
     b.set_place(unit, span);
     b.name_parameter(0, "argc", true);
     b.name_parameter(1, "argv", false);
-    let exit = b.function_named("exit");
-    let at_exit = b.function_named("atexit").filter(|_| exit.is_some());
-    if let Some(at_exit) = at_exit {
-        for destructor in &destructors {
-            b.call(at_exit, vec![Expr::Function(*destructor)]);
-        }
-    }
     for constructor in constructors {
         b.call(constructor, Vec::new());
     }
     let status = call_main(&mut b, main, &signature);
-    if at_exit.is_none() {
-        for destructor in destructors.iter().rev() {
-            b.call(*destructor, Vec::new());
-        }
-    }
-    match exit {
-        Some(exit) => {
-            b.call(exit, vec![status]);
-            b.terminate(TerminatorKind::Unreachable);
-        }
-        None => b.terminate(TerminatorKind::Exit(status)),
+    let args = [Argument { value: status.clone(), ty: Scalar::INT }];
+    hook::lower_call(&mut b, &LibraryCall { name: "exit", args: &args, ret: None });
+    if b.is_reachable() {
+        b.terminate(TerminatorKind::Exit(status));
     }
     b.finish()
 }

@@ -8,7 +8,7 @@ use super::place::Place;
 use super::scalar::Scalar;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::typed::{ExprId, ExprKind, LabelId, StmtId};
-use leno_ir::program::Expr;
+use leno_ir::program::{Expr, FuncId};
 
 impl Lowering<'_, '_> {
     /// The value of a scalar expression. (Of a void one: the effects, and a value that nobody looks at.)
@@ -27,7 +27,11 @@ impl Lowering<'_, '_> {
                 let mask = if width >= 128 { u128::MAX } else { (1 << width) - 1 };
                 Ok(Expr::Const { ty, bits: bits & mask })
             }
-            ExprKind::Function(func) => Ok(Expr::Function(self.b.link.function(self.unit_index, *func))),
+            ExprKind::Function(func) => {
+                let target = self.b.link.function(self.unit_index, *func);
+                self.check_allowed(id, target)?;
+                Ok(Expr::Function(target))
+            }
             ExprKind::Load(place) => self.load(id, *place),
             ExprKind::AddressOf(place) => self.address(*place),
             ExprKind::LabelAddress(label) => self.label_address(id, *label),
@@ -207,6 +211,14 @@ impl Lowering<'_, '_> {
             self.effect(value)?;
         }
         self.close_scope()
+    }
+
+    /// Some functions cannot be part of a program that Leno checks.
+    pub fn check_allowed(&self, id: ExprId, target: FuncId) -> Result<()> {
+        match self.b.link.refusal(target) {
+            Some(refusal) => Err(Box::new(Diagnostic::error(self.span_of(id), refusal.reason).help(refusal.help))),
+            None => Ok(()),
+        }
     }
 
     /// An error about something that lowering does not take.

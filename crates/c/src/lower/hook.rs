@@ -10,7 +10,9 @@ use crate::library;
 use crate::typed::{Definition, StaticValue};
 use leno_ir::program::Expr;
 
-pub use crate::library::{external, is_atomic_function, is_instruction, lower_call, overrides_definition};
+pub use crate::library::{
+    Refusal, external, is_atomic_function, is_instruction, lower_call, overrides_definition, refusal,
+};
 
 /// A call as the library sees it. The values have been evaluated, left to right.
 pub struct LibraryCall<'c> {
@@ -44,7 +46,8 @@ impl FunctionBuilder<'_, '_> {
     pub fn literal(&self, address: &Expr) -> Option<String> {
         let Expr::Object(id) = address else { return None };
         let linked = &self.link.objects[*id];
-        let Definition::Static { init, .. } = &self.link.units[linked.unit].unit.globals[linked.global].definition else {
+        let Definition::Static { init, .. } = &self.link.units[linked.unit].unit.globals[linked.global].definition
+        else {
             return None;
         };
         let [(0, StaticValue::Bytes(bytes))] = init.as_slice() else { return None };
@@ -60,14 +63,8 @@ impl FunctionBuilder<'_, '_> {
 
     /// Calls the program's functions with the `destructor` attribute, last defined first, as the end of the process does.
     pub fn run_destructors(&mut self) {
-        let units = self.link.units;
-        for (index, unit) in units.iter().enumerate().rev() {
-            let destructors = unit.unit.functions.iter_enumerated().filter(|(_, f)| f.is_destructor);
-            let destructors: Vec<_> = destructors.filter(|(_, f)| f.definition.is_some()).map(|(id, _)| id).collect();
-            for id in destructors.into_iter().rev() {
-                let function = self.link.function(index, id);
-                self.call(function, Vec::new());
-            }
+        for destructor in self.link.marked(|function| function.is_destructor).into_iter().rev() {
+            self.call(destructor, Vec::new());
         }
     }
 }

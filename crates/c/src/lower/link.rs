@@ -6,7 +6,7 @@
 //! program's own definition, an `inline` one, what the library lowers to instructions, the library's model in C, and
 //! at last nothing: an external function.
 
-use super::hook;
+use super::hook::{self, Refusal};
 use super::signature::Signature;
 use super::text::Texts;
 use super::{LinkUnit, LowerError, LowerOptions, Warning};
@@ -100,6 +100,8 @@ pub struct Link<'u> {
     /// By unit and the unit's own ids.
     function_ids: Vec<Vec<Option<FuncId>>>,
     object_ids: Vec<Vec<Option<ObjectId>>>,
+    /// For each function of each unit, whether calls of it become instructions, once that has been asked.
+    instructions: Vec<Vec<Option<bool>>>,
     pub(super) function_work: Vec<FuncId>,
     pub(super) object_work: Vec<ObjectId>,
 }
@@ -117,6 +119,7 @@ impl<'u> Link<'u> {
             object_symbols: HashMap::new(),
             function_ids: units.iter().map(|u| vec![None; u.unit.functions.len()]).collect(),
             object_ids: units.iter().map(|u| vec![None; u.unit.globals.len()]).collect(),
+            instructions: units.iter().map(|u| vec![None; u.unit.functions.len()]).collect(),
             function_work: Vec::new(),
             object_work: Vec::new(),
         };
@@ -217,12 +220,20 @@ impl<'u> Link<'u> {
 
     /// What a direct call of a unit's function reaches.
     pub(super) fn target(&mut self, unit: usize, func: typed::FuncId) -> Target<'u> {
-        let function = &self.units[unit].unit.functions[func];
-        if self.is_instruction(unit, func) {
-            Target::Instruction(&function.name)
+        let known = self.instructions[unit][func.0 as usize];
+        let is_instruction = known.unwrap_or_else(|| self.is_instruction(unit, func));
+        self.instructions[unit][func.0 as usize] = Some(is_instruction);
+        if is_instruction {
+            Target::Instruction(&self.units[unit].unit.functions[func].name)
         } else {
             Target::Function(self.function(unit, func))
         }
+    }
+
+    /// Why this function may not be used, if it may not: asked where it is first used.
+    pub(super) fn refusal(&self, id: FuncId) -> Option<Refusal> {
+        let linked = &self.functions[id];
+        matches!(linked.origin, Origin::External { .. }).then(|| hook::refusal(&linked.link_name)).flatten()
     }
 
     fn is_instruction(&self, unit: usize, func: typed::FuncId) -> bool {
@@ -303,18 +314,6 @@ impl<'u> Link<'u> {
         let (name, symbol) = self.function_symbols.get_key_value(name)?;
         let (name, asked) = (*name, symbol.program.or(symbol.inline).or(symbol.model)?);
         symbol.linked.or_else(|| Some(self.link_function(name, asked)))
-    }
-
-    /// The library's own function of this name, whatever the program defines.
-    pub(super) fn model_function(&mut self, name: &str) -> Option<FuncId> {
-        let symbol = self.function_symbols.get(name)?;
-        let (unit, func) = symbol.model?;
-        if symbol.program.is_none() && symbol.inline.is_none() {
-            return Some(self.function(unit, func));
-        }
-        let known = self.functions.iter_enumerated().find(|(_, f)| f.origin == Origin::Defined { unit, func });
-        let known = known.map(|(id, _)| id);
-        Some(known.unwrap_or_else(|| self.add_function(name, Origin::Defined { unit, func })))
     }
 
     pub(super) fn want_function(&mut self, id: FuncId) {

@@ -3,7 +3,7 @@
 //! A record value is the address of memory that holds it. Whoever needs the value copies it from there at once, one scalar
 //! after the other: in C, a structure assignment is no single step, and other threads can see it half done. Padding
 //! is not copied; the bytes of unions and bit-fields are, in words as large as their alignment allows. Large objects are copied
-//! by the library's `memcpy`.
+//! by a loop over words.
 
 use super::body::{Home, Lowering};
 use super::place::How;
@@ -15,7 +15,7 @@ use crate::types::{ArrayLen, Layout, QualType, Type as CType, TypeId, Types};
 use leno_ir::program::{BinaryOp, Expr, Op, Type};
 use std::collections::BTreeSet;
 
-/// Objects of more scalars than this are copied and cleared by a call.
+/// Objects of more scalars than this are copied and cleared by a loop.
 const MOST_CHUNKS: usize = 16;
 
 /// Where a record value is.
@@ -191,11 +191,6 @@ impl Lowering<'_, '_> {
 
     /// Copies many bytes.
     pub fn copy_bytes(&mut self, to: Expr, from: Expr, size: u64, align: u32) {
-        let count = Expr::int(u128::from(size), self.b.model().pointer_bits());
-        if let Some(memcpy) = self.b.link.model_function("memcpy") {
-            self.b.call(memcpy, vec![to, from, count]);
-            return;
-        }
         let (word, step) = self.widest_step(size, align);
         self.counted_loop(size, step, |lowering, offset| {
             let source = lowering.b.binary(BinaryOp::PtrAdd, from.clone(), offset.clone());
@@ -207,11 +202,6 @@ impl Lowering<'_, '_> {
 
     /// Clears many bytes.
     pub fn clear_bytes(&mut self, to: Expr, size: u64, align: u32) {
-        let count = Expr::int(u128::from(size), self.b.model().pointer_bits());
-        if let Some(memset) = self.b.link.model_function("memset") {
-            self.b.call(memset, vec![to, Expr::int(0, 32), count]);
-            return;
-        }
         let (word, step) = self.widest_step(size, align);
         self.counted_loop(size, step, |lowering, offset| {
             let target = lowering.b.binary(BinaryOp::PtrAdd, to.clone(), offset);
@@ -229,7 +219,7 @@ impl Lowering<'_, '_> {
         (Type::Int(step as u16 * 8), step)
     }
 
-    /// `for (offset = 0; offset < size; offset += step) body(offset)`, for when the library has no function for it.
+    /// `for (offset = 0; offset < size; offset += step) body(offset)`
     fn counted_loop(&mut self, size: u64, step: u64, body: impl FnOnce(&mut Self, Expr)) {
         let word = self.b.word();
         let bits = word.bits(self.b.model());

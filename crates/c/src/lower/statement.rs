@@ -6,6 +6,7 @@
 use super::body::Lowering;
 use super::scalar::Scalar;
 use crate::diagnostic::{Diagnostic, Result};
+use crate::source::Span;
 use crate::typed::{Case, ExprId, LabelId, StmtId, StmtKind};
 use leno_ir::program::{BinaryOp, BlockId, Expr, TerminatorKind};
 use std::collections::BTreeMap;
@@ -17,7 +18,9 @@ impl Lowering<'_, '_> {
     pub fn statement(&mut self, id: StmtId) -> Result<()> {
         let unit = self.unit;
         let statement = &unit.stmts[id];
-        self.at(statement.span);
+        if !matches!(statement.kind, StmtKind::Block(_) | StmtKind::Group(_) | StmtKind::Label { .. }) {
+            self.at(statement.span);
+        }
         match &statement.kind {
             StmtKind::Empty => {}
             StmtKind::Expr(expr) => self.effect(*expr)?,
@@ -26,7 +29,7 @@ impl Lowering<'_, '_> {
                 for inner in body {
                     self.statement(*inner)?;
                 }
-                self.at(statement.span);
+                self.at(Span::new(statement.span.end.saturating_sub(1), statement.span.end));
                 self.close_scope()?;
             }
             StmtKind::Group(body) => {
@@ -53,7 +56,8 @@ impl Lowering<'_, '_> {
             StmtKind::Continue => self.continue_loop()?,
             StmtKind::Return(value) => self.return_statement(id, *value)?,
             StmtKind::Refused { message, help } => {
-                return Err(Box::new(Diagnostic::error(statement.span, message.as_str()).help(help.as_str())));
+                let diagnostic = Diagnostic::error(statement.span, message.as_str());
+                return Err(Box::new(diagnostic.help(help.as_str())));
             }
         }
         Ok(())
@@ -79,6 +83,9 @@ impl Lowering<'_, '_> {
     fn loop_statement(&mut self, cond: Option<ExprId>, step: Option<ExprId>, body: StmtId) -> Result<()> {
         let (head, inside, end) = (self.b.new_block(), self.b.new_block(), self.b.new_block());
         let next = if step.is_some() { self.b.new_block() } else { head };
+        if let Some(cond) = cond {
+            self.at(self.span_of(cond));
+        }
         self.b.goto(head);
         self.b.switch_to(head);
         match cond {
@@ -89,6 +96,9 @@ impl Lowering<'_, '_> {
         self.open_jumps(end, Some(next));
         self.statement(body)?;
         self.close_jumps();
+        if let Some(next) = step.or(cond) {
+            self.at(self.span_of(next));
+        }
         self.b.goto(next);
         if let Some(step) = step {
             self.b.switch_to(next);
@@ -101,6 +111,7 @@ impl Lowering<'_, '_> {
 
     fn do_while(&mut self, body: StmtId, cond: ExprId) -> Result<()> {
         let (inside, test, end) = (self.b.new_block(), self.b.new_block(), self.b.new_block());
+        self.at(self.span_of(cond));
         self.b.goto(inside);
         self.b.switch_to(inside);
         self.open_jumps(end, Some(test));

@@ -30,7 +30,7 @@ impl Parser<'_> {
             let closer = if bracketed { Tok::RBracket } else { Tok::RParen };
             while !self.at(closer) {
                 if !self.eat(Tok::Comma) {
-                    self.attribute(into)?;
+                    self.attribute(into, bracketed)?;
                 }
             }
             self.expect_close(closer, inner)?;
@@ -44,8 +44,9 @@ impl Parser<'_> {
         self.expect(Tok::LParen, "`((` after `__attribute__`")
     }
 
-    /// `name`, `name(arguments)` or `gnu::name(arguments)`. Keywords are names here (`const`, `__noreturn__`).
-    fn attribute(&mut self, into: &mut Vec<Attribute>) -> Result<()> {
+    /// `name`, `name(arguments)` or `gnu::name(arguments)`. Keywords are names here (`const`, `__noreturn__`). Only GNU's
+    /// attributes have arguments that mean something to us; those of others may be any tokens.
+    fn attribute(&mut self, into: &mut Vec<Attribute>, bracketed: bool) -> Result<()> {
         let token = self.token();
         if token.kind != Tok::Ident && !self.is_keyword(token) {
             return Err(self.unexpected("the name of an attribute"));
@@ -53,17 +54,19 @@ impl Parser<'_> {
         self.bump();
         let mut name = token.name;
         let mut foreign = false;
+        let mut gnu = !bracketed;
         if self.at(Tok::Colon) && self.peek_ahead(1) == Tok::Colon {
             self.bump();
             self.bump();
-            foreign = !matches!(self.ast.names.text(name), "gnu" | "__gnu__");
+            gnu = matches!(self.ast.names.text(name), "gnu" | "__gnu__");
+            foreign = !gnu;
             name = self.bump().name;
         }
         let text = self.ast.names.text(name);
         let trimmed = text.strip_prefix("__").and_then(|rest| rest.strip_suffix("__")).unwrap_or(text).to_string();
         let mut args = Vec::new();
         if self.at(Tok::LParen) {
-            if foreign { self.skip_balanced()? } else { self.attribute_arguments(&mut args)? }
+            if gnu { self.attribute_arguments(&mut args)? } else { self.skip_balanced()? }
         }
         if !foreign {
             into.push(Attribute { name: trimmed, args, span: self.since(token.span()) });
@@ -91,8 +94,11 @@ impl Parser<'_> {
     }
 
     /// `( … )` with anything inside that is balanced.
-    fn skip_balanced(&mut self) -> Result<()> {
+    pub(super) fn skip_balanced(&mut self) -> Result<()> {
         let open = self.token();
+        if open.kind != Tok::LParen {
+            return Err(self.missing("`(`"));
+        }
         let mut depth = 0usize;
         loop {
             match self.peek() {
@@ -128,8 +134,8 @@ impl Parser<'_> {
         let mut units = Vec::new();
         while self.at(Tok::Str) {
             let token = self.bump();
-            let (_, content) = literal::unquote(self.text(token));
-            if let Err(complaint) = literal::decode(content, CharKind::Plain, &mut units) {
+            let quoted = literal::unquote(self.text(token));
+            if let Err(complaint) = literal::decode(quoted, CharKind::Plain, &mut units) {
                 return self.error(token.span(), complaint);
             }
         }

@@ -65,11 +65,8 @@ impl Parser<'_> {
             self.pointers.push(qualifiers);
         }
         match self.peek() {
-            Tok::Ident if place != Place::Abstract => {
-                let token = self.bump();
-                result.name = Some(token.name);
-                result.span = token.span();
-            }
+            Tok::Ident if place != Place::Abstract => self.name(result),
+            word if word.is_soft() && place == Place::Named => self.name(result),
             Tok::LParen if self.parenthesis_groups(place) => {
                 let open = self.bump();
                 let depth = self.enter()?;
@@ -88,6 +85,12 @@ impl Parser<'_> {
         }
         self.pointers.truncate(base);
         Ok(())
+    }
+
+    fn name(&mut self, result: &mut Declarator) {
+        let token = self.bump();
+        result.name = Some(token.name);
+        result.span = token.span();
     }
 
     /// Whether `(` begins a level of the declarator and not a parameter list.

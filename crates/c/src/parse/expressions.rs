@@ -4,8 +4,8 @@
 //! parser knows which names are types.
 
 use super::Parser;
-use crate::ast::{BinaryOp, Designator, ExprId, ExprKind, TypeName, UnaryOp};
-use crate::diagnostic::{Diagnostic, Result};
+use crate::ast::{BinaryOp, Designator, ExprId, ExprKind, IntSuffix, TypeName, UnaryOp};
+use crate::diagnostic::Result;
 use crate::literal;
 use crate::source::Span;
 use crate::token::{Tok, Token};
@@ -303,7 +303,12 @@ impl Parser<'_> {
                 self.expect_close(Tok::RParen, open)?;
                 self.expr(start, ExprKind::TypesCompatible(first, second))
             }
-            Tok::UnknownBuiltin => self.error(start, format!("Leno does not know {}", self.found())),
+            Tok::UnknownBuiltin => {
+                self.bump();
+                let callee = self.expr(start, ExprKind::Ident(token.name))?;
+                self.skip_balanced()?;
+                self.expr(start, ExprKind::Call { callee, args: Vec::new() })
+            }
             _ => Err(self.unexpected("an expression")),
         }
     }
@@ -334,10 +339,10 @@ impl Parser<'_> {
     fn string(&mut self) -> Result<ExprId> {
         let start = self.span();
         let first = self.at;
-        let (mut kind, _) = literal::unquote(self.text(self.token()));
+        let mut kind = literal::unquote(self.text(self.token())).kind;
         while self.at(Tok::Str) {
             let token = self.bump();
-            let (next, _) = literal::unquote(self.text(token));
+            let next = literal::unquote(self.text(token)).kind;
             let Some(joined) = literal::joined_kind(kind, next) else {
                 return self.error(token.span(), "this string literal is of another kind than the one before it");
             };
@@ -346,9 +351,8 @@ impl Parser<'_> {
         let mut units = Vec::new();
         for at in first..self.at {
             let token = self.tokens[at];
-            let (_, content) = literal::unquote(self.text(token));
-            units.reserve(content.len());
-            if let Err(complaint) = literal::decode(content, kind, &mut units) {
+            let quoted = literal::unquote(self.text(token));
+            if let Err(complaint) = literal::decode(quoted, kind, &mut units) {
                 return self.error(token.span(), complaint);
             }
         }
@@ -405,9 +409,14 @@ impl Parser<'_> {
                     let (name, span) = self.expect_name("the name of a member")?;
                     path.push(Designator::Field(name, span));
                 }
-                // `a->b` is `a[0].b`, but nobody writes it.
+                // `a->b` is `a[0].b`.
                 Tok::Arrow => {
-                    return Err(Box::new(Diagnostic::error(token.span(), "`->` in `offsetof` is not supported")));
+                    let (value, suffix) = (0, IntSuffix::default());
+                    let zero = self.expr(token.span(), ExprKind::Int { value, suffix, decimal: false })?;
+                    path.push(Designator::Index(zero));
+                    self.bump();
+                    let (name, span) = self.expect_name("the name of a member")?;
+                    path.push(Designator::Field(name, span));
                 }
                 Tok::LBracket => {
                     self.bump();

@@ -50,6 +50,9 @@ impl Words {
                 self.long <= 2
             }
             Tok::Complex => !std::mem::replace(&mut self.complex, true),
+            Tok::SoftFloat => self.base.replace(Tok::Float).is_none(),
+            Tok::SoftDouble => self.base.replace(Tok::Double).is_none(),
+            Tok::SoftExtendedFloat => self.base.replace(Tok::ExtendedFloat).is_none(),
             Tok::UnsignedInt128 => {
                 self.base.replace(Tok::Int128).is_none() && self.sign.replace(Tok::Unsigned).is_none()
             }
@@ -180,6 +183,7 @@ impl Parser<'_> {
             Tok::Ident if !words.any() && self.types.is_type(token.name) => {
                 words.whole = Some(TypeSpecifier::Typedef(token.name));
             }
+            kind if kind.is_soft() && words.base.is_some() => return Ok(false),
             kind if kind.is_specifier() => {
                 if !words.add(kind) {
                     return self.error(token.span(), format!("{} does not go with the type before it", self.found()));
@@ -283,7 +287,7 @@ impl Parser<'_> {
             let saved = self.open();
             let mut prefix = Vec::new();
             self.attributes(&mut prefix)?;
-            let named = !matches!(self.peek(), Tok::Semi | Tok::Colon);
+            let named = !matches!(self.peek(), Tok::Semi | Tok::Colon | Tok::RBrace);
             let mut declarator = if named { self.declarator()? } else { self.no_declarator() };
             let bits = if self.eat(Tok::Colon) { Some(self.conditional_part()?) } else { None };
             declarator.attributes.append(&mut prefix);
@@ -352,9 +356,7 @@ impl Parser<'_> {
     pub(super) fn unknown_type(&mut self, expected: &str) -> Box<Diagnostic> {
         let next = self.peek_ahead(1);
         if self.at(Tok::Ident) && matches!(next, Tok::Ident | Tok::Star | Tok::RParen | Tok::Comma) {
-            let message = format!("unknown type name {}", self.found());
-            let help = "declare it with `typedef`, or include the header that does";
-            return Box::new(Diagnostic::error(self.span(), message).help(help));
+            return self.unknown_type_name(self.token());
         }
         self.unexpected(expected)
     }

@@ -1,7 +1,8 @@
 //! Statements and blocks.
 //!
 //! A label may stand before a declaration or a closing brace (C23, and gcc everywhere): then it labels an empty
-//! statement. `if`, `switch` and loops are scopes of their own, for what their conditions may declare.
+//! statement. Among the items of a block every label does: `case 1: case 2: f();` is three items, which means the same and
+//! keeps trees low however many labels there are. `if`, `switch` and loops are scopes of their own, for what their conditions may declare.
 
 use super::Parser;
 use super::declarations::Declared;
@@ -9,6 +10,15 @@ use crate::ast::{AsmStmt, BlockItem, ForInit, StmtId, StmtKind};
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::Span;
 use crate::token::{Tok, Token};
+
+/// What may follow a statement.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Siblings {
+    /// It is the body of something.
+    None,
+    /// It is an item of a block.
+    Block,
+}
 
 impl Parser<'_> {
     /// `{ … }` in the current scope.
@@ -34,14 +44,17 @@ impl Parser<'_> {
                 while self.peek_ahead(ahead) == Tok::Extension {
                     ahead += 1;
                 }
-                if self.type_ahead(ahead) {
+                let next = (self.peek_ahead(ahead), self.peek_ahead(ahead + 1));
+                let declares = matches!(next, (Tok::StaticAssert, _) | (Tok::LBracket, Tok::LBracket));
+                if self.type_ahead(ahead) || declares {
                     self.at += ahead;
+                    return self.block_item();
                 }
             }
             _ => {}
         }
         if !self.at_declaration() {
-            return Ok(BlockItem::Stmt(self.statement()?));
+            return Ok(BlockItem::Stmt(self.statement_among(Siblings::Block)?));
         }
         Ok(match self.declared(Vec::new())? {
             Declared::Declaration(declaration) => BlockItem::Declaration(declaration),
@@ -82,7 +95,11 @@ impl Parser<'_> {
         Ok(BlockItem::LocalLabels(names))
     }
 
-    pub(super) fn statement(&mut self) -> Result<StmtId> {
+    fn statement(&mut self) -> Result<StmtId> {
+        self.statement_among(Siblings::None)
+    }
+
+    fn statement_among(&mut self, siblings: Siblings) -> Result<StmtId> {
         let saved = self.enter()?;
         let scope = self.types.enter();
         let token = self.token();
@@ -114,17 +131,17 @@ impl Parser<'_> {
                 let value = if self.at(Tok::Semi) { None } else { Some(self.expression()?) };
                 self.end_statement(start, StmtKind::Return(value))?
             }
-            Tok::Case => self.case_statement(start)?,
+            Tok::Case => self.case_statement(start, siblings)?,
             Tok::Default => {
                 self.bump();
                 self.expect(Tok::Colon, "`:` after `default`")?;
-                let body = self.labelled()?;
+                let body = self.labelled(siblings)?;
                 self.stmt(start, StmtKind::Default { body })?
             }
             Tok::Ident if self.peek_ahead(1) == Tok::Colon => {
                 self.bump();
                 self.bump();
-                let body = self.labelled()?;
+                let body = self.labelled(siblings)?;
                 self.stmt(start, StmtKind::Label { name: token.name, body })?
             }
             Tok::Asm => self.asm_statement(start)?,
@@ -233,24 +250,25 @@ impl Parser<'_> {
         self.end_statement(start, StmtKind::Goto(label))
     }
 
-    fn case_statement(&mut self, start: Span) -> Result<StmtId> {
+    fn case_statement(&mut self, start: Span, siblings: Siblings) -> Result<StmtId> {
         self.bump();
         let value = self.conditional_part()?;
         let end = if self.eat(Tok::Ellipsis) { Some(self.conditional_part()?) } else { None };
         self.expect(Tok::Colon, "`:` after the value of `case`")?;
-        let body = self.labelled()?;
+        let body = self.labelled(siblings)?;
         self.stmt(start, StmtKind::Case { value, end, body })
     }
 
     /// What a label labels.
-    fn labelled(&mut self) -> Result<StmtId> {
+    fn labelled(&mut self, siblings: Siblings) -> Result<StmtId> {
         self.attributes(&mut Vec::new())?;
         let mut ahead = 0;
         while self.peek_ahead(ahead) == Tok::Extension {
             ahead += 1;
         }
         let declares = self.type_ahead(ahead) && (ahead > 0 || self.at_declaration());
-        if declares || matches!(self.peek(), Tok::RBrace | Tok::StaticAssert) {
+        let ends = matches!(self.peek(), Tok::RBrace | Tok::StaticAssert);
+        if siblings == Siblings::Block || declares || ends {
             let end = self.previous().end;
             let saved = self.open();
             let empty = self.stmt(Span::new(end, end), StmtKind::Empty)?;
@@ -268,7 +286,7 @@ impl Parser<'_> {
         }
         let open = self.expect(Tok::LParen, "`(` after `asm`")?;
         let (template, _) = self.plain_string("an assembler template in quotes")?;
-        let mut has_operands = false;
+        let (mut has_operands, mut has_effects) = (false, false);
         let mut clobbers_memory = false;
         for section in 0..4 {
             if !self.eat(Tok::Colon) {
@@ -277,13 +295,13 @@ impl Parser<'_> {
             while !matches!(self.peek(), Tok::Colon | Tok::RParen) {
                 match section {
                     0 | 1 => {
-                        self.asm_operand()?;
+                        has_effects |= self.asm_operand()?.starts_with('=');
                         has_operands = true;
                     }
                     2 => clobbers_memory |= self.plain_string("a clobbered register in quotes")?.0 == "memory",
                     _ => {
                         self.expect_name("a label")?;
-                        has_operands = true;
+                        has_effects = true;
                     }
                 }
                 if !self.eat(Tok::Comma) {
@@ -292,20 +310,20 @@ impl Parser<'_> {
             }
         }
         self.expect_close(Tok::RParen, open)?;
-        self.end_statement(start, StmtKind::Asm(AsmStmt { template, has_operands, clobbers_memory }))
+        self.end_statement(start, StmtKind::Asm(AsmStmt { template, has_operands, has_effects, clobbers_memory }))
     }
 
-    /// `[name] "constraint" (expression)`
-    fn asm_operand(&mut self) -> Result<()> {
+    /// `[name] "constraint" (expression)`: the constraint.
+    fn asm_operand(&mut self) -> Result<String> {
         if self.at(Tok::LBracket) {
             let open = self.bump();
             self.expect_name("the name of an operand")?;
             self.expect_close(Tok::RBracket, open)?;
         }
-        self.plain_string("a constraint in quotes")?;
+        let (constraint, _) = self.plain_string("a constraint in quotes")?;
         let open = self.expect(Tok::LParen, "`(` and the operand")?;
         self.expression()?;
         self.expect_close(Tok::RParen, open)?;
-        Ok(())
+        Ok(constraint)
     }
 }

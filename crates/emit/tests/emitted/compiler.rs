@@ -15,13 +15,21 @@ const STRICT: &[&str] = &["-Wall", "-Wextra", "-Werror"];
 
 /// Every way to compile programs of this data model that this machine has.
 pub fn ways(model: DataModel) -> Vec<Way> {
-    let all: [Way; 4] = match model {
-        DataModel::Lp64 => [&["gcc", "-O0"], &["gcc", "-O2"], &["clang", "-O0"], &["clang", "-O2"]],
-        DataModel::Ilp32 => {
-            [&["gcc", "-m32", "-O0"], &["gcc", "-m32", "-O2"], &["clang", "-m32", "-O0"], &["clang", "-m32", "-O2"]]
-        }
+    let all: [Way; 3] = match model {
+        DataModel::Lp64 => [&["gcc", "-O0"], &["gcc", "-O2"], &["clang", "-O2"]],
+        DataModel::Ilp32 => [&["gcc", "-m32", "-O0"], &["gcc", "-m32", "-O2"], &["clang", "-m32", "-O2"]],
     };
     all.into_iter().filter(|way| works(way)).collect()
+}
+
+/// The same, and one that stops the program at the first thing that C leaves undefined.
+pub fn ways_and_checks(model: DataModel) -> Vec<Way> {
+    const CHECKED: Way = &["gcc", "-O1", "-fsanitize=undefined,float-cast-overflow", "-fno-sanitize-recover=all"];
+    let mut ways = ways(model);
+    if model == DataModel::Lp64 && works(CHECKED) {
+        ways.push(CHECKED);
+    }
+    ways
 }
 
 /// Whether an empty program compiles and links this way.
@@ -29,10 +37,10 @@ fn works(way: Way) -> bool {
     static KNOWN: OnceLock<std::sync::Mutex<std::collections::BTreeMap<Way, bool>>> = OnceLock::new();
     let mut known = KNOWN.get_or_init(Default::default).lock().unwrap();
     *known.entry(way).or_insert_with(|| {
-        let directory = scratch();
-        let file = directory.join("empty.c");
+        let directory = Scratch::new();
+        let file = directory.file("empty.c");
         std::fs::write(&file, "#include <pthread.h>\nint main(void) { return 0; }\n").unwrap();
-        let output = command(way).arg(&file).arg("-o").arg(directory.join("empty")).output();
+        let output = command(way).arg(&file).arg("-o").arg(directory.file("empty")).output();
         output.is_ok_and(|output| output.status.success())
     })
 }
@@ -43,39 +51,76 @@ fn command(way: Way) -> Command {
     command
 }
 
-/// A directory of its own for each caller, in the target directory.
-pub fn scratch() -> PathBuf {
-    static COUNT: AtomicUsize = AtomicUsize::new(0);
-    let number = COUNT.fetch_add(1, Ordering::Relaxed);
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("emitted-{}-{number}", std::process::id()));
-    std::fs::create_dir_all(&directory).unwrap();
-    directory
+/// A directory of its own, in the target directory. It stays there only when a test fails.
+pub struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Scratch {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("emitted-{}-{number}", std::process::id());
+        let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::create_dir_all(&directory).unwrap();
+        Scratch(directory)
+    }
+
+    pub fn file(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
 }
 
-/// Emits and compiles, or panics with what the compiler said.
-pub fn compile(program: &Program, way: Way, what: &str) -> PathBuf {
-    let directory = scratch();
-    let (source, executable) = (directory.join("program.c"), directory.join("program"));
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+}
+
+/// Emits and compiles without warnings, or panics with what the compiler said.
+pub fn compile(program: &Program, way: Way, what: &str) -> Scratch {
+    compile_with(program, way, STRICT, what)
+}
+
+/// As [`compile`], for programs at which compilers may wonder.
+pub fn compile_quietly(program: &Program, way: Way, what: &str) -> Scratch {
+    compile_with(program, way, &["-w"], what)
+}
+
+fn compile_with(program: &Program, way: Way, flags: &[&str], what: &str) -> Scratch {
+    let directory = Scratch::new();
+    let (source, executable) = (directory.file("program.c"), directory.file("program"));
     std::fs::write(&source, emit(program, &Options::default())).unwrap();
     let output =
-        command(way).args(STRICT).arg(&source).arg("-o").arg(&executable).args(["-lpthread", "-lm"]).output().unwrap();
+        command(way).args(flags).arg(&source).arg("-o").arg(&executable).args(["-lpthread", "-lm"]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{what}, {way:?}, {}:\n{said}", source.display());
-    executable
+    directory
 }
 
 /// Emits and checks without linking, or panics with what the compiler said.
 pub fn check(program: &Program, way: Way, what: &str) {
-    let source = scratch().join("program.c");
+    let directory = Scratch::new();
+    let source = directory.file("program.c");
     std::fs::write(&source, emit(program, &Options::default())).unwrap();
     let output = command(way).arg("-fsyntax-only").arg(&source).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{what}, {way:?}, {}:\n{said}", source.display());
 }
 
-/// Runs for a few seconds at most.
-pub fn run(executable: &Path, environment: &[(String, String)]) -> Output {
+/// Runs what was compiled, for some seconds at most.
+pub fn run(compiled: &Scratch, environment: &[(String, String)]) -> Output {
     let mut command = Command::new("timeout");
-    command.arg("20").arg(executable).envs(environment.iter().cloned());
+    command.arg("60").arg(compiled.file("program")).envs(environment.iter().cloned());
     command.output().unwrap()
+}
+
+/// All that a compiler sees of a text: declarations and macros.
+pub fn preprocess(text: &str, way: Way) -> String {
+    let directory = Scratch::new();
+    let source = directory.file("text.c");
+    std::fs::write(&source, text).unwrap();
+    let output = command(way).args(["-E", "-dD", "-P"]).arg(&source).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }

@@ -5,7 +5,7 @@ use super::image::{Code, Next, Private, Rare, SyncStep, Target};
 use super::machine::{Machine, Status, ThreadId};
 use super::memory::Kind;
 use super::sync::Wait;
-use crate::program::{LockKind, Op, Order};
+use crate::program::{Body, LockKind, Op, Order, TerminatorKind};
 
 /// The bytes that a step would touch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -220,5 +220,86 @@ fn sync_len(step: SyncStep) -> u64 {
         | SyncStep::TryWriteLock
         | SyncStep::RwUnlock => 8,
         _ => 4,
+    }
+}
+
+/// What a search needs to know about the next step, beyond one access.
+impl Machine<'_> {
+    /// Whether a thread is inside an atomic section.
+    pub fn in_section(&self, thread: ThreadId) -> bool {
+        self.threads[thread].section_depth > 0
+    }
+
+    /// The thread that the next step joins.
+    pub fn join_target(&self, thread: ThreadId) -> Option<ThreadId> {
+        let state = &self.threads[thread];
+        let Code::Rare(rare) = &self.image().code[state.pc as usize] else { return None };
+        match &**rare {
+            Rare::Join { thread: handle, .. } => self.thread_of(state.frame().fast(handle)?),
+            _ => None,
+        }
+    }
+
+    /// The second address of a synchronisation step: the mutex of a wait.
+    pub fn sync_operand(&self, thread: ThreadId) -> Option<u64> {
+        let state = &self.threads[thread];
+        let Code::Rare(rare) = &self.image().code[state.pc as usize] else { return None };
+        match &**rare {
+            Rare::Sync { operand, .. } => state.frame().fast(operand.as_ref()?),
+            _ => None,
+        }
+    }
+
+    /// Whether the next step calls a library function that writes memory, or one that nothing is known of.
+    pub fn calls_with_effects(&self, thread: ThreadId) -> bool {
+        let state = &self.threads[thread];
+        let Code::Call(call) = &self.image().code[state.pc as usize] else { return false };
+        let func = match &call.callee {
+            Target::Direct(func) => Some(*func),
+            Target::Indirect(ex) => state.frame().fast(ex).and_then(|address| self.function_at(address)),
+        };
+        let Some(func) = func else { return false };
+        match &self.program().functions[func].body {
+            Body::External(external) => {
+                let is_harmless = external.pure || (external.known && external.writes.is_empty());
+                !is_harmless
+            }
+            Body::Blocks(_) => false,
+        }
+    }
+
+    /// Stack objects, with their sizes, whose lives the end of the running activation ends; all of the thread's if it is the last.
+    pub fn ending_objects(&self, thread: ThreadId) -> impl Iterator<Item = (u64, u64)> + '_ {
+        let state = &self.threads[thread];
+        let leaves =
+            matches!(self.next_op(thread), Next::Terminator(t) if matches!(t.kind, TerminatorKind::ThreadExit(_)));
+        let first = if leaves { 0 } else { state.first_object as usize };
+        state.objects[first..].iter().map(|address| (*address, self.memory.find(*address).map_or(0, |(i, _)| i.size)))
+    }
+
+    /// A hash of everything that belongs to a thread alone: where it is in which activations, and all its registers.
+    pub fn local_fingerprint(&self, thread: ThreadId) -> u64 {
+        let state = &self.threads[thread];
+        let mut hash = u64::from(state.pc) ^ 0x9e37_79b9_7f4a_7c15;
+        let mut add = |value: u64| hash = (hash.rotate_left(23) ^ value).wrapping_mul(0x9fb2_1c65_1e98_df25);
+        for caller in &state.callers {
+            add(u64::from(caller.pc));
+        }
+        for cell in &state.cells {
+            add(cell.bits);
+            add(cell.undefined);
+        }
+        state.objects.iter().for_each(|object| add(*object));
+        hash
+    }
+
+    /// Lets a thread go no further, as if an assumption had been false; an ending that it caused is taken back.
+    pub fn stop_thread(&mut self, thread: ThreadId) {
+        self.over = false;
+        self.threads[thread].status = Status::Stopped;
+        self.threads[thread].section_depth = 0;
+        if self.section == Some(thread) {
+            self.section = None;
+        }
     }
 }

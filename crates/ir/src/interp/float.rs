@@ -247,7 +247,7 @@ pub(super) fn to_integer(from: FloatKind, signed: bool, width: u16, bits: u128) 
             _ => instruction(64, exact),
         },
         _ if signed => exact.unwrap_or(i128::MIN),
-        _ => return truncated_unsigned(from, bits),
+        _ => return truncated_unsigned(from, bits) & ones(width),
     };
     result as u128 & ones(width)
 }

@@ -175,14 +175,6 @@ pub(super) enum SyncStep {
     OnceEnd,
 }
 
-/// Where a piece of code comes from. `index` may be the number of instructions: the terminator.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub struct Place {
-    pub func: FuncId,
-    pub block: BlockId,
-    pub index: u32,
-}
-
 #[derive(Debug)]
 pub(super) struct FunctionCode {
     pub name: String,
@@ -235,6 +227,11 @@ impl<'p> Image<'p> {
             image.functions.push(compiled);
         }
         image
+    }
+
+    /// How many places of code there are: every `pc` is less.
+    pub fn code_len(&self) -> u32 {
+        self.code.len() as u32
     }
 
     /// Where the code at `pc` comes from.

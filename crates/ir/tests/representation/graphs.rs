@@ -124,15 +124,15 @@ fn components_are_sets_of_nodes_that_reach_each_other() {
     for _ in 0..2000 {
         let (blocks, edges) = random_graph(&mut random);
         let components = Rows::new(blocks, &edges).components();
-        assert_eq!(components.iter().map(Vec::len).sum::<usize>(), blocks);
+        assert_eq!(components.iter().map(<[_]>::len).sum::<usize>(), blocks);
         let mut before: BTreeSet<BlockId> = BTreeSet::new();
-        for component in components {
+        for component in components.iter() {
             let first = component[0];
             for block in (0..blocks).map(BlockId::new) {
                 let mutual = reach(&edges, first, None).contains(&block) && reach(&edges, block, None).contains(&first);
                 assert_eq!(component.contains(&block), mutual, "{first}, {block} in {edges:?}");
             }
-            before.extend(&component);
+            before.extend(component);
             assert!(reach(&edges, first, None).is_subset(&before), "targets come first in {edges:?}");
         }
     }
@@ -160,6 +160,18 @@ fn a_million_blocks_are_no_problem() {
     assert!(cfg.post_dominators().immediate(BlockId(0)).is_none(), "it never ends");
     let rows = Rows::new(cfg.len(), &edges);
     assert_eq!(rows.components().len(), diamonds as usize);
+}
+
+/// Every call is followed by `if (error) goto out;`.
+#[test]
+fn a_long_ladder_takes_linear_time() {
+    let steps = 300_000;
+    let out = BlockId(steps);
+    let mut edges: Edges = (1..steps).map(|step| (BlockId(step - 1), BlockId(step))).collect();
+    edges.extend((0..steps).map(|step| (BlockId(step), out)));
+    let cfg = Cfg::from_edges(steps as usize + 1, &edges);
+    assert_eq!(cfg.dominators().immediate(out), Some(BlockId(0)));
+    assert_eq!(cfg.post_dominators().immediate(BlockId(0)), Some(out));
 }
 
 #[test]

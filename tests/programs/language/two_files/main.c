@@ -18,3 +18,6 @@ int main(void) {
     printf("%d\n", apply(inline_twice, 21));
     return 0;
 }
+//~ STDOUT: 1 20 6
+//~ STDOUT: 10 main one
+//~ STDOUT: 42

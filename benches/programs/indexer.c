@@ -1,0 +1,33 @@
+// N threads insert four messages each into a hash table of 128 cells with compare-and-swap; only from twelve threads on do
+// they collide. After Flanagan and Godefroid, POPL 2005. Size: -DN=…
+#include <pthread.h>
+
+#ifndef N
+#define N 12
+#endif
+#define SIZE 128
+#define MAX 4
+
+int table[SIZE];
+
+void *worker(void *arg)
+{
+    int tid = (int)(long)arg;
+    for (int m = 0; m < MAX;) {
+        int w = (++m) * 11 + tid;
+        int h = (w * 7) % SIZE;
+        while (!__sync_bool_compare_and_swap(&table[h], 0, w))
+            h = (h + 1) % SIZE;
+    }
+    return 0;
+}
+
+int main(void)
+{
+    pthread_t threads[N];
+    for (long i = 0; i < N; i++)
+        pthread_create(&threads[i], 0, worker, (void *)i);
+    for (int i = 0; i < N; i++)
+        pthread_join(threads[i], 0);
+    return 0;
+}

@@ -1,0 +1,439 @@
+//! One event of the interpreter: a visible step of a thread, and the invisible ones that follow.
+//!
+//! Between events every thread stands before a step that others could see. Steps on objects that only one thread can ever
+//! access are invisible too, by the sharing analysis. A whole atomic section is one event.
+
+use crate::event::{Access, Choice, Footprint, SyncKind};
+use leno_ir::callgraph::CallGraph;
+use leno_ir::cfg::Cfg;
+use leno_ir::index::Idx;
+use leno_ir::interp::{
+    Environment, FileHandle, Image, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId, Value, Violation,
+};
+use leno_ir::points_to::{AbstractObject, PointsTo};
+use leno_ir::program::{Body, Callee, FuncId, Op, Program, SlotId, SyncOp, TerminatorKind};
+use leno_ir::sharing::{SharedObjects, Sharing};
+use leno_ir::witness::Observer;
+use std::io::SeekFrom;
+
+/// Gives an event the values that the search wants it to have, and remembers what it asked for.
+#[derive(Default)]
+pub struct Inputs {
+    pub script: Vec<Choice>,
+    pub asked: Vec<Choice>,
+    /// Something was asked for that cannot be enumerated.
+    pub incomplete: Option<&'static str>,
+    clock: u64,
+}
+
+impl Inputs {
+    pub fn begin(&mut self, script: &[Choice]) {
+        self.script.clear();
+        self.script.extend_from_slice(script);
+        self.asked.clear();
+    }
+}
+
+impl Environment for Inputs {
+    fn nondet(&mut self, _: ThreadId, width: u16, _: Source) -> u128 {
+        let index = self.script.get(self.asked.len()).map_or(0, |choice| choice.index);
+        let choice = Choice { width, index };
+        self.asked.push(choice);
+        if !Choice::is_exhaustive(width) {
+            self.incomplete = Some("a nondeterministic value of more than 8 bits");
+        }
+        choice.value()
+    }
+
+    fn write(&mut self, _: FileHandle, _: &[u8]) -> bool {
+        true
+    }
+
+    fn read(&mut self, _: FileHandle, _: &mut [u8]) -> Option<usize> {
+        self.incomplete = Some("input from a file");
+        Some(0)
+    }
+
+    fn open(&mut self, _: &[u8], _: OpenMode) -> Option<FileHandle> {
+        self.incomplete = Some("input from a file");
+        None
+    }
+
+    fn close(&mut self, _: FileHandle) {}
+
+    fn seek(&mut self, _: FileHandle, _: SeekFrom) -> Option<u64> {
+        None
+    }
+
+    fn flush(&mut self, _: FileHandle) {}
+
+    fn remove(&mut self, _: &[u8]) -> bool {
+        false
+    }
+
+    fn clock(&mut self) -> u64 {
+        self.incomplete = Some("the time of day");
+        self.clock += 1000;
+        self.clock
+    }
+}
+
+/// What is known about a program before it runs.
+pub struct Statics {
+    /// By code address: whether the step there may touch what another thread can touch.
+    shared: Vec<bool>,
+    /// By code address: whether the step there lies in a loop.
+    in_loop: Vec<bool>,
+    /// By code address: whether the step there changes anything beyond registers.
+    changes: Vec<Change>,
+}
+
+impl Statics {
+    pub fn new(program: &Program, image: &Image<'_>) -> Statics {
+        let points_to = PointsTo::new(program);
+        let calls = CallGraph::new(program, &points_to);
+        let sharing = SharedObjects::new(program, &points_to, &calls);
+        let returns_shared: Vec<bool> =
+            program.functions.ids().map(|id| has_shared_slot(program, &points_to, &sharing, id)).collect();
+        let shared = (0..image.code_len())
+            .map(|pc| {
+                let place = image.place(pc);
+                match image.next_at(pc) {
+                    Next::Instr(instr) => match &instr.op {
+                        Op::Load { .. }
+                        | Op::Store { .. }
+                        | Op::ReadModifyWrite { .. }
+                        | Op::CompareExchange { .. } => sharing.is_shared_access(place),
+                        _ => true,
+                    },
+                    Next::Terminator(terminator) => match terminator.kind {
+                        TerminatorKind::Return(_) => returns_shared[place.func.index()],
+                        _ => true,
+                    },
+                }
+            })
+            .collect();
+        let changes = (0..image.code_len()).map(|pc| change(program, image.next_at(pc))).collect();
+        Statics { shared, in_loop: loop_code(program, image), changes }
+    }
+
+    /// Whether a thread stands in a loop: it may come by here again.
+    pub fn is_in_loop(&self, machine: &Machine<'_>, thread: ThreadId) -> bool {
+        self.in_loop[machine.pc(thread) as usize]
+    }
+}
+
+fn loop_code(program: &Program, image: &Image<'_>) -> Vec<bool> {
+    let loops: Vec<Vec<bool>> =
+        program.functions.iter().map(|function| Cfg::of(function).map_or(Vec::new(), |cfg| cfg.repeated())).collect();
+    (0..image.code_len())
+        .map(|pc| {
+            let place = image.place(pc);
+            loops[place.func.index()][place.block.index()]
+        })
+        .collect()
+}
+
+fn has_shared_slot(program: &Program, points_to: &PointsTo, sharing: &SharedObjects, function: FuncId) -> bool {
+    let body = &program.functions[function];
+    let slots = (0..body.slots.len()).any(|slot| {
+        let object = AbstractObject::Slot(function, SlotId::new(slot));
+        points_to.object(object).is_some_and(|id| sharing.of(id) == Sharing::Shared)
+    });
+    let Body::Blocks(blocks) = &body.body else { return slots };
+    let allocas = blocks
+        .iter()
+        .flat_map(|b| &b.instrs)
+        .any(|instr| matches!(instr.op, Op::Allocate { storage: leno_ir::program::Storage::Stack, .. }));
+    slots || allocas
+}
+
+/// What an event changed.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Effect {
+    /// Something that other threads can see.
+    pub shared: bool,
+    /// A hash of what changed in the thread's own memory; 0 if it is as before.
+    pub private: u64,
+}
+
+/// Watches what the steps of an event change.
+pub struct Changes<'a> {
+    statics: &'a Statics,
+    pub effect: Effect,
+    /// The bytes that the step is about to write, and whether others can see them.
+    watched: Option<Watched>,
+}
+
+struct Watched {
+    address: u64,
+    len: u64,
+    old: Option<Value>,
+    is_shared: bool,
+}
+
+impl<'a> Changes<'a> {
+    pub fn new(statics: &'a Statics) -> Changes<'a> {
+        Changes { statics, effect: Effect::default(), watched: None }
+    }
+}
+
+impl Observer for Changes<'_> {
+    fn before(&mut self, machine: &Machine<'_>, thread: ThreadId) {
+        self.watched = None;
+        let pc = machine.pc(thread) as usize;
+        match self.statics.changes[pc] {
+            Change::None => {}
+            Change::Always => self.effect.shared = true,
+            Change::Written => match machine.footprint(thread) {
+                Some(at) => {
+                    let len = at.len.min(16);
+                    let old = machine.peek(at.address, len).ok();
+                    self.watched = Some(Watched { address: at.address, len, old, is_shared: self.statics.shared[pc] });
+                }
+                None => self.effect.shared = true,
+            },
+        }
+    }
+
+    fn after(&mut self, machine: &Machine<'_>, _: ThreadId) {
+        let Some(Watched { address, len, old, is_shared }) = self.watched.take() else { return };
+        let new = machine.peek(address, len).ok();
+        if old == new {
+            return;
+        }
+        if is_shared {
+            self.effect.shared = true;
+            return;
+        }
+        for value in [old, new].into_iter().flatten() {
+            let mut hash = address.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ len;
+            for part in [value.bits, value.undefined] {
+                hash =
+                    (hash.rotate_left(29) ^ (part as u64) ^ ((part >> 64) as u64)).wrapping_mul(0x9fb2_1c65_1e98_df25);
+            }
+            self.effect.private ^= hash;
+        }
+    }
+}
+
+/// Whether a kind of step changes anything beyond registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Change {
+    None,
+    /// Memory, if the value written is another one.
+    Written,
+    Always,
+}
+
+fn change(program: &Program, next: Next<'_>) -> Change {
+    let Next::Instr(instr) = next else { return Change::None };
+    match &instr.op {
+        Op::Store { .. } | Op::ReadModifyWrite { .. } | Op::CompareExchange { .. } => Change::Written,
+        // (Of a mutex the first 16 bytes hold all that changes.)
+        Op::Sync {
+            op: SyncOp::TryLock(_) | SyncOp::TryReadLock | SyncOp::TryWriteLock | SyncOp::SemTryWait, ..
+        } => Change::Written,
+        Op::Sync { op: SyncOp::SemGetValue, .. } => Change::None,
+        Op::Call { callee: Callee::Direct(function), .. } => match &program.functions[*function].body {
+            Body::External(external) if !external.pure => Change::Always,
+            _ => Change::None,
+        },
+        Op::Call { callee: Callee::Indirect(_), .. }
+        | Op::Allocate { .. }
+        | Op::Free { .. }
+        | Op::Spawn { .. }
+        | Op::Join { .. }
+        | Op::Detach { .. }
+        | Op::Sync { .. } => Change::Always,
+        _ => Change::None,
+    }
+}
+
+/// What came of an event.
+pub enum Ran {
+    /// Every thread stands before a visible step again, or has ended, or waits.
+    Done,
+    Exited,
+    Violation(Box<Violation>),
+    /// A thread makes steps for ever without ever making a visible one.
+    Endless,
+}
+
+/// Steps of one thread between two visible ones, before we call it endless.
+const PATIENCE: u32 = 2_000_000;
+
+/// Runs one event of a thread that can step; `footprint` gets what it touched, and the result says how many visible steps.
+pub fn run_event(
+    machine: &mut Machine<'_>,
+    statics: &Statics,
+    inputs: &mut Inputs,
+    thread: ThreadId,
+    footprint: &mut Footprint,
+    observer: &mut impl Observer,
+) -> (Ran, u32) {
+    let mut steps = 0;
+    let threads = machine.threads().len();
+    loop {
+        add_accesses(machine, thread, footprint);
+        steps += 1;
+        match step(machine, inputs, thread, observer) {
+            StepResult::Done => {}
+            StepResult::Blocked => return (Ran::Done, steps - 1),
+            other => return (ended(other), steps),
+        }
+        let ran = run_invisible(machine, statics, inputs, thread, observer);
+        if !matches!(ran, Ran::Done) {
+            return (ran, steps);
+        }
+        if !machine.in_section(thread) || !machine.enabled(thread) {
+            break;
+        }
+    }
+    for child in threads..machine.threads().len() {
+        let ran = run_invisible(machine, statics, inputs, ThreadId::new(child), observer);
+        if !matches!(ran, Ran::Done) {
+            return (ran, steps);
+        }
+    }
+    (Ran::Done, steps)
+}
+
+fn ended(result: StepResult) -> Ran {
+    match result {
+        StepResult::Violation(violation) => Ran::Violation(violation),
+        StepResult::Exited(_) | StepResult::Aborted => Ran::Exited,
+        StepResult::Done | StepResult::Blocked => Ran::Done,
+    }
+}
+
+fn step(machine: &mut Machine<'_>, inputs: &mut Inputs, thread: ThreadId, observer: &mut impl Observer) -> StepResult {
+    observer.before(machine, thread);
+    let result = machine.step(thread, inputs);
+    if result == StepResult::Done {
+        observer.after(machine, thread);
+    }
+    result
+}
+
+/// Runs a thread up to its next visible step.
+pub fn run_invisible(
+    machine: &mut Machine<'_>,
+    statics: &Statics,
+    inputs: &mut Inputs,
+    thread: ThreadId,
+    observer: &mut impl Observer,
+) -> Ran {
+    for _ in 0..PATIENCE {
+        if machine.threads()[thread].status != Status::Running || is_visible(machine, statics, thread) {
+            return Ran::Done;
+        }
+        match step(machine, inputs, thread, observer) {
+            StepResult::Done => {}
+            StepResult::Blocked => return Ran::Done,
+            other => return ended(other),
+        }
+    }
+    Ran::Endless
+}
+
+fn is_visible(machine: &Machine<'_>, statics: &Statics, thread: ThreadId) -> bool {
+    if !machine.is_visible(thread) {
+        return false;
+    }
+    statics.shared[machine.pc(thread) as usize] || is_last_return(machine, thread)
+}
+
+/// The return from a thread's start function is its end, which others may wait for.
+fn is_last_return(machine: &Machine<'_>, thread: ThreadId) -> bool {
+    machine.threads()[thread].depth() == 1
+        && matches!(machine.next_op(thread), Next::Terminator(t) if matches!(t.kind, TerminatorKind::Return(_)))
+}
+
+/// What the next step of a thread touches.
+pub fn add_accesses(machine: &Machine<'_>, thread: ThreadId, footprint: &mut Footprint) {
+    let in_section = machine.in_section(thread);
+    let mut add = |mut access: Access| {
+        if let Access::Data { atomic, .. } = &mut access {
+            *atomic |= in_section;
+        }
+        if !footprint.0.contains(&access) {
+            footprint.0.push(access);
+        }
+    };
+    match machine.next_op(thread) {
+        Next::Instr(instr) => match &instr.op {
+            Op::Sync { op, .. } => {
+                if let Some(at) = machine.footprint(thread) {
+                    add(Access::Sync { address: at.address, step: sync_kind(op) });
+                }
+                if let SyncOp::CondSleep { .. } = op
+                    && let Some(mutex) = machine.sync_operand(thread)
+                {
+                    add(Access::Sync { address: mutex, step: SyncKind::Release });
+                }
+            }
+            Op::Spawn { .. } => {
+                add(Access::Spawn);
+                if let Some(at) = machine.footprint(thread) {
+                    add(data(at));
+                }
+            }
+            Op::Call { .. } => {
+                if machine.calls_with_effects(thread) {
+                    add(Access::Everything);
+                }
+            }
+            Op::Join { .. } | Op::Detach { .. } | Op::AtomicBegin | Op::AtomicEnd => {}
+            // Ending a life is no access: who comes too late finds a memory error, not a race.
+            Op::Free { .. } => {
+                if let Some(at) = machine.footprint(thread) {
+                    add(data(leno_ir::interp::Footprint { atomic: true, ..at }));
+                }
+            }
+            _ => add(machine.footprint(thread).map_or(Access::Everything, data)),
+        },
+        Next::Terminator(terminator) => {
+            if matches!(terminator.kind, TerminatorKind::Return(_) | TerminatorKind::ThreadExit(_)) {
+                for (address, len) in machine.ending_objects(thread) {
+                    add(Access::Data {
+                        address,
+                        len: len.clamp(1, u64::from(u32::MAX)) as u32,
+                        writes: true,
+                        atomic: true,
+                    });
+                }
+            }
+        }
+    }
+}
+
+fn data(at: leno_ir::interp::Footprint) -> Access {
+    Access::Data {
+        address: at.address,
+        len: at.len.clamp(1, u64::from(u32::MAX)) as u32,
+        writes: at.writes,
+        atomic: at.atomic,
+    }
+}
+
+fn sync_kind(op: &SyncOp) -> SyncKind {
+    match op {
+        SyncOp::Lock(_) | SyncOp::CondRelock => SyncKind::Acquire,
+        SyncOp::Unlock(_) => SyncKind::Release,
+        SyncOp::ReadLock
+        | SyncOp::WriteLock
+        | SyncOp::RwUnlock
+        | SyncOp::CondSleep { .. }
+        | SyncOp::CondWake { .. }
+        | SyncOp::CondSignal
+        | SyncOp::CondBroadcast
+        | SyncOp::SemWait
+        | SyncOp::SemPost
+        | SyncOp::BarrierArrive
+        | SyncOp::BarrierLeave { .. }
+        | SyncOp::OnceBegin
+        | SyncOp::OnceEnd => SyncKind::Await,
+        _ => SyncKind::Other,
+    }
+}

@@ -1,0 +1,320 @@
+//! Witnesses: a violation, and exactly how to get there.
+//!
+//! A witness names threads by creation path (`main`, `main.1`, `main.1.2`), lists the *schedule points* that they pass, in order, and
+//! gives the values of all nondeterministic inputs in the order in which each thread asks for them. Nothing in it depends on
+//! how an engine found it: the same schedule can be followed by the interpreter ([`Witness::follow`]) and by the real program.
+//!
+//! A schedule point is an instruction that other threads could notice, judged by its kind alone ([`is_schedule_point`]): so
+//! that code compiled from the program can stop at just the same places. The end of a thread's start function is one, too.
+
+use crate::interp::{Environment, Image, Machine, Next, Options, Place, Status, StepResult, ThreadId, Value};
+use crate::program::{Body, Callee, Instr, Op, Program, Span, Terminator, TerminatorKind};
+use std::collections::BTreeMap;
+
+/// The version of what is written to files.
+pub const VERSION: u32 = 1;
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Witness {
+    pub claim: Claim,
+    pub steps: Vec<Step>,
+    /// By thread: the values of its inputs, in the order in which it asks for them.
+    pub inputs: BTreeMap<String, Vec<Input>>,
+}
+
+/// What goes wrong after the last step.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Claim {
+    /// The next step of `thread` violates a property.
+    Violation { kind: crate::interp::ViolationKind, thread: String, span: Span, message: String },
+    /// Both threads are about to make their access.
+    Race { first: Racer, second: Racer },
+    /// Nobody can go on; for each thread that is not finished, what it waits for.
+    Deadlock { waiting: Vec<Waiting> },
+}
+
+/// One side of a race.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Racer {
+    pub thread: String,
+    pub span: Span,
+    /// `write of 4 bytes at …`
+    pub access: String,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Waiting {
+    pub thread: String,
+    pub span: Span,
+    pub reason: String,
+}
+
+/// A thread passes a schedule point.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    pub thread: String,
+    pub place: Place,
+    pub span: Span,
+    /// What it did, for people: `counter = 1`, `reads counter = 0`, `locks m`.
+    pub effect: String,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Input {
+    pub width: u16,
+    pub bits: u128,
+}
+
+/// Whether an instruction is a schedule point.
+pub fn is_schedule_point(program: &Program, instr: &Instr) -> bool {
+    match &instr.op {
+        Op::Load { .. }
+        | Op::Store { .. }
+        | Op::ReadModifyWrite { .. }
+        | Op::CompareExchange { .. }
+        | Op::Free { .. }
+        | Op::ObjectSize { .. }
+        | Op::Spawn { .. }
+        | Op::Join { .. }
+        | Op::Detach { .. }
+        | Op::Sync { .. }
+        | Op::AtomicBegin
+        | Op::AtomicEnd => true,
+        Op::Call { callee: Callee::Direct(function), .. } => match &program.functions[*function].body {
+            Body::External(external) => !external.pure,
+            Body::Blocks(_) => false,
+        },
+        // Whom it calls is known only when it runs: a point before the call costs little.
+        Op::Call { callee: Callee::Indirect(_), .. } => true,
+        Op::Assign { .. }
+        | Op::Fence { .. }
+        | Op::Allocate { .. }
+        | Op::Assume { .. }
+        | Op::Assert { .. }
+        | Op::Nondet { .. }
+        | Op::ThreadSelf { .. }
+        | Op::Yield => false,
+    }
+}
+
+/// Whether a terminator is a schedule point wherever it stands. (The return from a thread's start function is one, too.)
+pub fn ends_at_schedule_point(terminator: &Terminator) -> bool {
+    matches!(terminator.kind, TerminatorKind::ThreadExit(_) | TerminatorKind::Exit(_) | TerminatorKind::Abort)
+}
+
+impl Machine<'_> {
+    /// Whether a thread stands before a schedule point.
+    pub fn is_at_schedule_point(&self, thread: ThreadId) -> bool {
+        let state = &self.threads()[thread];
+        state.status == Status::Running
+            && match self.next_op(thread) {
+                Next::Instr(instr) => is_schedule_point(self.program(), instr),
+                Next::Terminator(terminator) => {
+                    ends_at_schedule_point(terminator)
+                        || (state.depth() == 1 && matches!(terminator.kind, TerminatorKind::Return(_)))
+                }
+            }
+    }
+}
+
+/// Sees every step that a machine makes.
+pub trait Observer {
+    fn before(&mut self, machine: &Machine<'_>, thread: ThreadId);
+    fn after(&mut self, machine: &Machine<'_>, thread: ThreadId);
+}
+
+/// Looks away.
+impl Observer for () {
+    fn before(&mut self, _: &Machine<'_>, _: ThreadId) {}
+    fn after(&mut self, _: &Machine<'_>, _: ThreadId) {}
+}
+
+/// Writes the steps of a witness down while an execution runs.
+#[derive(Default)]
+pub struct Recorder {
+    pub steps: Vec<Step>,
+    /// The step that is being made: what it says depends on what came of it.
+    pending: Option<Pending>,
+}
+
+struct Pending {
+    step: Step,
+    address: Option<(u64, u64)>,
+}
+
+impl Observer for Recorder {
+    fn before(&mut self, machine: &Machine<'_>, thread: ThreadId) {
+        self.pending = machine.is_at_schedule_point(thread).then(|| {
+            let pc = machine.pc(thread);
+            let step = Step {
+                thread: machine.thread_name(thread).to_string(),
+                place: machine.image().place(pc),
+                span: machine.image().span(pc),
+                effect: String::new(),
+            };
+            let address = machine.footprint(thread).map(|at| (at.address, at.len));
+            Pending { step, address }
+        });
+    }
+
+    fn after(&mut self, machine: &Machine<'_>, thread: ThreadId) {
+        let Some(Pending { mut step, address }) = self.pending.take() else { return };
+        step.effect = describe(machine, thread, &step, address);
+        self.steps.push(step);
+    }
+}
+
+/// What a step did, once it is done.
+fn describe(machine: &Machine<'_>, thread: ThreadId, step: &Step, address: Option<(u64, u64)>) -> String {
+    let program = machine.program();
+    let name = program.texts[step.span.text].as_str();
+    let Body::Blocks(blocks) = &program.functions[step.place.func].body else { return String::new() };
+    let Some(instr) = blocks[step.place.block].instrs.get(step.place.index as usize) else {
+        return match &blocks[step.place.block].terminator.kind {
+            TerminatorKind::Exit(_) => "exits the program".to_string(),
+            TerminatorKind::Abort => "aborts the program".to_string(),
+            _ => "ends".to_string(),
+        };
+    };
+    let local = |id| {
+        let signed = program.functions[step.place.func].locals[id].signed;
+        let bits = program.functions[step.place.func].locals[id].ty.bits(program.model);
+        show(machine.local(thread, id), bits, signed)
+    };
+    let memory = || match address.and_then(|(at, len)| Some((machine.peek(at, len).ok()?, len))) {
+        Some((value, len)) => show(value, len as u16 * 8, true),
+        None => "?".to_string(),
+    };
+    match &instr.op {
+        Op::Load { dst, .. } => format!("reads {name}: {}", local(*dst)),
+        Op::Store { .. } => format!("writes {name}: {}", memory()),
+        Op::ReadModifyWrite { .. } => format!("updates {name}: {}", memory()),
+        Op::CompareExchange { ok, .. } => match machine.local(thread, *ok).bits {
+            0 => format!("compares {name}, which differs: {}", memory()),
+            _ => format!("compares {name} and swaps: {}", memory()),
+        },
+        Op::Spawn { .. } => {
+            let child = machine.threads().iter().last().map_or("", |thread| thread.name.as_str());
+            format!("starts {child}")
+        }
+        _ => name.to_string(),
+    }
+}
+
+fn show(value: Value, bits: u16, signed: bool) -> String {
+    if !value.is_defined() {
+        return "uninitialised".to_string();
+    }
+    match (signed, bits) {
+        (true, 1..=127) => {
+            let shift = 128 - u32::from(bits);
+            (((value.bits << shift) as i128) >> shift).to_string()
+        }
+        _ if value.bits > 0xffff_ffff => format!("{:#x}", value.bits),
+        _ => value.bits.to_string(),
+    }
+}
+
+/// Why a witness could not be followed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Astray {
+    /// The step that could not be made as written.
+    pub step: usize,
+    pub reason: String,
+}
+
+/// Gives every thread its inputs in order.
+struct Script<'a, E> {
+    inputs: &'a BTreeMap<String, Vec<Input>>,
+    names: Vec<String>,
+    used: BTreeMap<String, usize>,
+    rest: E,
+}
+
+impl<E: Environment> Environment for Script<'_, E> {
+    fn nondet(&mut self, thread: ThreadId, width: u16, source: crate::interp::Source) -> u128 {
+        let name = self.names.get(thread.0 as usize).cloned().unwrap_or_default();
+        let used = self.used.entry(name.clone()).or_default();
+        let input = self.inputs.get(&name).and_then(|inputs| inputs.get(*used));
+        *used += 1;
+        match input {
+            Some(input) => input.bits,
+            None => self.rest.nondet(thread, width, source),
+        }
+    }
+    fn write(&mut self, file: crate::interp::FileHandle, bytes: &[u8]) -> bool {
+        self.rest.write(file, bytes)
+    }
+    fn read(&mut self, file: crate::interp::FileHandle, buffer: &mut [u8]) -> Option<usize> {
+        self.rest.read(file, buffer)
+    }
+    fn open(&mut self, path: &[u8], mode: crate::interp::OpenMode) -> Option<crate::interp::FileHandle> {
+        self.rest.open(path, mode)
+    }
+    fn close(&mut self, file: crate::interp::FileHandle) {
+        self.rest.close(file);
+    }
+    fn seek(&mut self, file: crate::interp::FileHandle, to: std::io::SeekFrom) -> Option<u64> {
+        self.rest.seek(file, to)
+    }
+    fn flush(&mut self, file: crate::interp::FileHandle) {
+        self.rest.flush(file);
+    }
+    fn remove(&mut self, path: &[u8]) -> bool {
+        self.rest.remove(path)
+    }
+    fn clock(&mut self) -> u64 {
+        self.rest.clock()
+    }
+}
+
+impl Witness {
+    /// Follows the schedule on the interpreter. The machine stands where the violation is about to happen, or has happened.
+    pub fn follow<'p>(
+        &self,
+        image: &'p Image<'p>,
+        options: &Options,
+        env: impl Environment,
+    ) -> Result<(Machine<'p>, Option<StepResult>), Astray> {
+        let mut machine = Machine::new(image, options);
+        let mut script = Script { inputs: &self.inputs, names: Vec::new(), used: BTreeMap::new(), rest: env };
+        for (index, step) in self.steps.iter().enumerate() {
+            let astray = |reason: String| Astray { step: index, reason };
+            script.names = machine.threads().iter().map(|thread| thread.name.clone()).collect();
+            let Some(thread) = machine.threads().ids().find(|id| machine.thread_name(*id) == step.thread) else {
+                return Err(astray(format!("there is no thread {}", step.thread)));
+            };
+            if let Some(result) = advance(&mut machine, &mut script, thread) {
+                return Ok((machine, Some(result)));
+            }
+            let place = machine.image().place(machine.pc(thread));
+            if place != step.place {
+                return Err(astray(format!("{} is at another place: {place:?}", step.thread)));
+            }
+            match machine.step(thread, &mut script) {
+                StepResult::Done => {}
+                StepResult::Blocked => return Err(astray(format!("{} has to wait", step.thread))),
+                other => return Ok((machine, Some(other))),
+            }
+        }
+        for thread in machine.threads().ids().collect::<Vec<_>>() {
+            script.names = machine.threads().iter().map(|thread| thread.name.clone()).collect();
+            if let Some(result) = advance(&mut machine, &mut script, thread) {
+                return Ok((machine, Some(result)));
+            }
+        }
+        Ok((machine, None))
+    }
+}
+
+/// Runs a thread up to its next schedule point; says how the execution ended if it did.
+fn advance(machine: &mut Machine<'_>, env: &mut dyn Environment, thread: ThreadId) -> Option<StepResult> {
+    while machine.threads()[thread].status == Status::Running && !machine.is_at_schedule_point(thread) {
+        match machine.step(thread, env) {
+            StepResult::Done => {}
+            StepResult::Blocked => return None,
+            other => return Some(other),
+        }
+    }
+    None
+}

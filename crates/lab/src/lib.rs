@@ -1,0 +1,13 @@
+//! Experiments that compare Leno with the real world.
+//!
+//! Nothing here is part of what a user runs. `cargo run --release -p leno-lab -- --help` lists the experiments; the tests of
+//! the workspace use the same pieces on small, fixed inputs.
+
+pub mod c_testsuite;
+pub mod corpus;
+pub mod csmith;
+pub mod mutate;
+pub mod process;
+pub mod speed;
+pub mod threeway;
+pub mod workers;

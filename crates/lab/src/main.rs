@@ -1,0 +1,146 @@
+//! The command line of the lab.
+
+use clap::{Parser, Subcommand};
+use leno_lab::threeway::Leno;
+use leno_lab::{c_testsuite, corpus, csmith, speed, workers};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Duration;
+
+/// Experiments that compare Leno with the real world
+#[derive(Parser)]
+struct Cli {
+    #[command(subcommand)]
+    experiment: Experiment,
+    /// The leno to try [default: it is built first]
+    #[arg(long, global = true)]
+    leno: Option<PathBuf>,
+    /// Seconds that one run of leno may take
+    #[arg(long, global = true, default_value_t = 10)]
+    timeout: u64,
+}
+
+#[derive(Subcommand)]
+enum Experiment {
+    /// Run the public c-testsuite: DIR is the tests/single-exec of a checkout
+    CTestsuite { dir: PathBuf },
+    /// Compare gcc, the interpreter and the emitted C on N random programs
+    Csmith {
+        count: u64,
+        #[arg(default_value_t = 1)]
+        first_seed: u64,
+        /// Passed on to csmith
+        #[arg(last = true)]
+        options: Vec<String>,
+    },
+    /// How many programs of a manifest does Leno take? ROOT is where they are
+    Corpus { manifest: PathBuf, root: PathBuf },
+    /// Megabytes a second of parsing and lowering, and the time that a small program takes
+    Speed,
+}
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let binary = match cli.leno.map_or_else(build, Ok) {
+        Ok(binary) => binary,
+        Err(message) => {
+            eprintln!("error: {message}");
+            return ExitCode::from(3);
+        }
+    };
+    let leno = Leno { binary, limit: Duration::from_secs(cli.timeout) };
+    let result = match &cli.experiment {
+        Experiment::CTestsuite { dir } => run_c_testsuite(dir, &leno),
+        Experiment::Csmith { count, first_seed, options } => run_csmith(*count, *first_seed, options, &leno),
+        Experiment::Corpus { manifest, root } => run_corpus(manifest, root, &leno),
+        Experiment::Speed => speed::measure(&leno).map(|report| {
+            print!("{report}");
+            true
+        }),
+    };
+    match result {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(message) => {
+            eprintln!("error: {message}");
+            ExitCode::from(3)
+        }
+    }
+}
+
+/// Builds leno beside this very program.
+fn build() -> Result<PathBuf, String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_string());
+    let status = Command::new(cargo).args(["build", "--release", "-q", "-p", "leno"]).status();
+    if !status.is_ok_and(|status| status.success()) {
+        return Err("leno cannot be built".to_string());
+    }
+    let this = std::env::current_exe().map_err(|error| error.to_string())?;
+    let target = this.parent().and_then(Path::parent).ok_or("this program is nowhere")?;
+    Ok(target.join("release").join("leno"))
+}
+
+fn run_c_testsuite(dir: &Path, leno: &Leno) -> Result<bool, String> {
+    let programs = c_testsuite::programs(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+    let results = workers::each(&programs, |program| c_testsuite::check(program, leno));
+    let mut failures = 0;
+    for (program, result) in programs.iter().zip(&results) {
+        if let Err(message) = result {
+            failures += 1;
+            println!("{}: {message}", program.file_name().unwrap_or_default().to_string_lossy());
+        }
+    }
+    println!("c-testsuite: {} of {} programs as expected", programs.len() - failures, programs.len());
+    Ok(failures == 0 && !programs.is_empty())
+}
+
+/// Takes seeds until `count` programs have been compared.
+fn run_csmith(count: u64, first_seed: u64, options: &[String], leno: &Leno) -> Result<bool, String> {
+    let headers = csmith::headers().ok_or("csmith is not installed (Debian packages csmith, libcsmith-dev)")?;
+    let options: Vec<&str> = options.iter().map(String::as_str).collect();
+    let (mut same, mut skipped, mut different, mut seed) = (0, 0, 0, first_seed);
+    while same + different < count {
+        let batch: Vec<u64> = (seed..seed + (count - same - different).min(50)).collect();
+        seed += batch.len() as u64;
+        let verdicts = workers::each(&batch, |seed| csmith::compare(*seed, &options, leno, &headers));
+        for (seed, verdict) in batch.iter().zip(verdicts) {
+            match verdict {
+                csmith::Verdict::Same => same += 1,
+                csmith::Verdict::Skipped => skipped += 1,
+                csmith::Verdict::Different(message) => {
+                    different += 1;
+                    println!("seed {seed}: {message}");
+                }
+            }
+        }
+    }
+    println!("csmith: {same} programs behave the same, {different} do not; {skipped} ran too long to be compared");
+    Ok(different == 0)
+}
+
+fn run_corpus(manifest: &Path, root: &Path, leno: &Leno) -> Result<bool, String> {
+    let text = fs::read_to_string(manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;
+    let rows = corpus::rows(&text, root)?;
+    let verdicts = workers::each(&rows, |row| corpus::check(row, leno));
+    let (mut lowered, mut not_c, mut refused, mut broken) = (0, 0, 0, 0);
+    for (row, verdict) in rows.iter().zip(&verdicts) {
+        match verdict {
+            corpus::Verdict::Lowered => lowered += 1,
+            corpus::Verdict::NotC => not_c += 1,
+            corpus::Verdict::Refused(message) => {
+                refused += 1;
+                println!("refused: {}", corpus::describe(row, message));
+            }
+            corpus::Verdict::Broken(message) => {
+                broken += 1;
+                println!("BROKEN:  {}", corpus::describe(row, message));
+            }
+        }
+    }
+    let accepted = lowered + refused + broken;
+    let share = 100.0 * f64::from(lowered) / f64::from(accepted.max(1));
+    println!("{lowered} of {accepted} programs that gcc accepts become valid representation: {share:.1} %");
+    println!("{refused} refused, {broken} broken; {not_c} that gcc refuses, too");
+    Ok(broken == 0)
+}
