@@ -235,7 +235,7 @@ impl Machine<'_> {
         let state = &self.threads[thread];
         let Code::Rare(rare) = &self.image().code[state.pc as usize] else { return None };
         match &**rare {
-            Rare::Join { thread: handle, .. } => self.thread_of(state.frame().fast(handle)?),
+            Rare::Join { thread: handle, .. } => self.thread_of(state.frame().defined(handle)?),
             _ => None,
         }
     }
@@ -245,7 +245,7 @@ impl Machine<'_> {
         let state = &self.threads[thread];
         let Code::Rare(rare) = &self.image().code[state.pc as usize] else { return None };
         match &**rare {
-            Rare::Sync { operand, .. } => state.frame().fast(operand.as_ref()?),
+            Rare::Sync { operand, .. } => state.frame().defined(operand.as_ref()?),
             _ => None,
         }
     }
@@ -256,7 +256,7 @@ impl Machine<'_> {
         let Code::Call(call) = &self.image().code[state.pc as usize] else { return false };
         let func = match &call.callee {
             Target::Direct(func) => Some(*func),
-            Target::Indirect(ex) => state.frame().fast(ex).and_then(|address| self.function_at(address)),
+            Target::Indirect(ex) => state.frame().defined(ex).and_then(|address| self.function_at(address)),
         };
         let Some(func) = func else { return false };
         match &self.program().functions[func].body {
