@@ -66,19 +66,19 @@ impl Machine<'_> {
         }
         let Code::Rare(rare) = &self.image().code[state.pc as usize] else { return None };
         // An expression that cannot be evaluated does not make the step wait: the step reports it.
-        let fast = |ex: &Ex| state.frame().fast(ex);
+        let value = |ex: &Ex| state.frame().defined(ex);
         match &**rare {
             Rare::Join { thread: handle, .. } => {
-                let target = self.thread_of(fast(handle)?)?;
+                let target = self.thread_of(value(handle)?)?;
                 let waits = self.threads[target].joinable && self.threads[target].status != Status::Finished;
                 waits.then_some(Wait::Join(target))
             }
             Rare::Sync { step, at, operand, .. } => {
                 let operand = match operand {
-                    Some(operand) => fast(operand)?,
+                    Some(operand) => value(operand)?,
                     None => 0,
                 };
-                self.sync_wait(thread, *step, fast(at)?, operand)
+                self.sync_wait(thread, *step, value(at)?, operand)
             }
             _ => None,
         }
@@ -125,7 +125,7 @@ impl Machine<'_> {
             Code::Call(call) => {
                 let func = match &call.callee {
                     Target::Direct(func) => Some(*func),
-                    Target::Indirect(ex) => state.frame().fast(ex).and_then(|address| self.function_at(address)),
+                    Target::Indirect(ex) => state.frame().defined(ex).and_then(|address| self.function_at(address)),
                 };
                 let function = func.map(|func| &self.image().functions[func]);
                 function.is_some_and(|function| function.entry.is_none() && !function.pure)
@@ -146,11 +146,11 @@ impl Machine<'_> {
         let state = &self.threads[thread];
         let frame = state.frame();
         let size = self.image().functions[state.func].slots[usize::from(slot)];
-        frame.fast(ptr).is_some_and(|address| address.wrapping_sub(frame.slots[usize::from(slot)]) < size)
+        frame.defined(ptr).is_some_and(|address| address.wrapping_sub(frame.slots[usize::from(slot)]) < size)
     }
 
     fn is_constant(&self, thread: ThreadId, ptr: &Ex) -> bool {
-        let address = self.threads[thread].frame().fast(ptr);
+        let address = self.threads[thread].frame().defined(ptr);
         let object = address.and_then(|address| self.memory.find(address));
         object.is_some_and(|(instance, _)| instance.kind == Kind::Constant)
     }
@@ -162,9 +162,9 @@ impl Machine<'_> {
         if state.status != Status::Running {
             return None;
         }
-        let fast = |ex: &Ex| state.frame().fast(ex);
+        let value = |ex: &Ex| state.frame().defined(ex);
         let access = |ptr: &Ex, bits: u16, writes, atomic| {
-            Some(Footprint { address: fast(ptr)?, len: bits.div_ceil(8).into(), writes, atomic })
+            Some(Footprint { address: value(ptr)?, len: bits.div_ceil(8).into(), writes, atomic })
         };
         match &self.image().code[state.pc as usize] {
             Code::Load { ptr, bits, .. } => access(ptr, *bits, false, self.is_atomic(thread)),
@@ -175,10 +175,10 @@ impl Machine<'_> {
                 }
                 Rare::Spawn { handle: Some((ptr, bits)), .. } => access(ptr, *bits, true, false),
                 Rare::Sync { step, at, .. } => {
-                    Some(Footprint { address: fast(at)?, len: sync_len(*step), writes: true, atomic: true })
+                    Some(Footprint { address: value(at)?, len: sync_len(*step), writes: true, atomic: true })
                 }
                 Rare::Free { ptr } => {
-                    let address = fast(ptr)?;
+                    let address = value(ptr)?;
                     let len = self.memory.find(address)?.0.size;
                     Some(Footprint { address, len, writes: true, atomic: false })
                 }
@@ -235,7 +235,7 @@ impl Machine<'_> {
         let state = &self.threads[thread];
         let Code::Rare(rare) = &self.image().code[state.pc as usize] else { return None };
         match &**rare {
-            Rare::Join { thread: handle, .. } => self.thread_of(state.frame().fast(handle)?),
+            Rare::Join { thread: handle, .. } => self.thread_of(state.frame().defined(handle)?),
             _ => None,
         }
     }
@@ -245,7 +245,7 @@ impl Machine<'_> {
         let state = &self.threads[thread];
         let Code::Rare(rare) = &self.image().code[state.pc as usize] else { return None };
         match &**rare {
-            Rare::Sync { operand, .. } => state.frame().fast(operand.as_ref()?),
+            Rare::Sync { operand, .. } => state.frame().defined(operand.as_ref()?),
             _ => None,
         }
     }
@@ -256,7 +256,7 @@ impl Machine<'_> {
         let Code::Call(call) = &self.image().code[state.pc as usize] else { return false };
         let func = match &call.callee {
             Target::Direct(func) => Some(*func),
-            Target::Indirect(ex) => state.frame().fast(ex).and_then(|address| self.function_at(address)),
+            Target::Indirect(ex) => state.frame().defined(ex).and_then(|address| self.function_at(address)),
         };
         let Some(func) = func else { return false };
         match &self.program().functions[func].body {
