@@ -12,7 +12,7 @@
 
 use crate::event::{Access, Choice, Clock, Event, Footprint};
 use crate::history::{Dependences, History};
-use crate::run::{Changes, Effect, Inputs, Ran, Statics, add_accesses, run_event, run_invisible};
+use crate::run::{Changes, Inputs, Ran, Statics, add_accesses, run_event, run_invisible};
 use crate::wakeup::{Planned, WakeupTree, is_weak_initial};
 use crate::witness::options;
 use leno_ir::index::Idx;
@@ -172,7 +172,7 @@ impl<'p> Search<'_, 'p> {
             choices: self.inputs.asked.clone(),
             clock: Clock::default(),
             steps: 0,
-            effect: Effect::default(),
+            has_effect: false,
             fingerprint: None,
             spins: false,
         };
@@ -276,8 +276,8 @@ impl<'p> Search<'_, 'p> {
         let mut changes = Changes::new(self.statics);
         let (ran, steps) =
             run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut changes);
-        let effect = changes.effect;
-        self.record(thread, footprint, steps, joined, threads, effect);
+        let has_effect = changes.has_effect;
+        self.record(thread, footprint, steps, joined, threads, has_effect);
         self.stats.events += 1;
         self.absorb(ran, thread)
     }
@@ -294,7 +294,7 @@ impl<'p> Search<'_, 'p> {
         steps: u32,
         joined: Option<ThreadId>,
         threads: usize,
-        effect: Effect,
+        has_effect: bool,
     ) {
         let index = self.events.len() as u32;
         let mut found = Dependences::default();
@@ -333,30 +333,28 @@ impl<'p> Search<'_, 'p> {
         }
         let in_loop =
             self.machine.threads()[thread].status == Status::Running && self.statics.is_in_loop(&self.machine, thread);
-        let fingerprint = in_loop.then(|| self.machine.local_fingerprint(thread));
-        let spins = self.has_gone_round(thread, fingerprint, effect);
-        self.events.push(Event { thread, number, footprint, choices, clock, steps, effect, fingerprint, spins });
+        let fingerprint = if in_loop { self.machine.local_fingerprint(thread) } else { None };
+        let spins = self.has_gone_round(thread, fingerprint, has_effect);
+        self.events.push(Event { thread, number, footprint, choices, clock, steps, has_effect, fingerprint, spins });
     }
 
     /// Whether a thread is again in a state of its own that it was in before, after events that changed nothing that others
     /// can see. It would do the same again until somebody interferes; and whatever it can do then, it can also do without
     /// having gone round. So it waits: executions in which somebody interferes are found by reversing races with its reads.
-    fn has_gone_round(&self, thread: ThreadId, now: Option<u64>, effect: Effect) -> bool {
-        if now.is_none() || effect.shared {
+    fn has_gone_round(&self, thread: ThreadId, now: Option<u64>, has_effect: bool) -> bool {
+        if now.is_none() || has_effect {
             return false;
         }
-        let mut private = effect.private;
-        let events = self.last_of.get(thread.index()).map_or(&[][..], Vec::as_slice);
         // (The event itself is in the list already, as the last one.)
+        let events = self.last_of.get(thread.index()).map_or(&[][..], Vec::as_slice);
         for index in events.iter().rev().skip(1).take(LONGEST_ROUND) {
             let event = &self.events[*index as usize];
-            if event.fingerprint == now && private == 0 {
+            if event.fingerprint == now {
                 return true;
             }
-            if event.effect.shared {
+            if event.has_effect {
                 return false;
             }
-            private ^= event.effect.private;
         }
         false
     }

@@ -2,7 +2,7 @@
 
 use super::eval::Ex;
 use super::image::{Code, Next, Private, Rare, SyncStep, Target};
-use super::machine::{Machine, Status, ThreadId};
+use super::machine::{Machine, Status, Thread, ThreadId};
 use super::memory::Kind;
 use super::sync::Wait;
 use crate::program::{Body, LockKind, Op, Order, TerminatorKind};
@@ -223,6 +223,9 @@ fn sync_len(step: SyncStep) -> u64 {
     }
 }
 
+/// Stack objects of more bytes than this are not looked into.
+const LARGEST_FINGERPRINT: u64 = 4096;
+
 /// What a search needs to know about the next step, beyond one access.
 impl Machine<'_> {
     /// Whether a thread is inside an atomic section.
@@ -277,8 +280,10 @@ impl Machine<'_> {
         state.objects[first..].iter().map(|address| (*address, self.memory.find(*address).map_or(0, |(i, _)| i.size)))
     }
 
-    /// A hash of everything that belongs to a thread alone: where it is in which activations, and all its registers.
-    pub fn local_fingerprint(&self, thread: ThreadId) -> u64 {
+    /// A hash of everything that belongs to a thread alone: where it is in which activations, its registers, and its stack
+    /// objects. Which addresses those have does not count: activations of the same function in the same state look the same.
+    /// None when there is too much to hash.
+    pub fn local_fingerprint(&self, thread: ThreadId) -> Option<u64> {
         let state = &self.threads[thread];
         let mut hash = u64::from(state.pc) ^ 0x9e37_79b9_7f4a_7c15;
         let mut add = |value: u64| hash = (hash.rotate_left(23) ^ value).wrapping_mul(0x9fb2_1c65_1e98_df25);
@@ -286,11 +291,40 @@ impl Machine<'_> {
             add(u64::from(caller.pc));
         }
         for cell in &state.cells {
-            add(cell.bits);
+            add(self.without_stack_address(state, cell.bits));
             add(cell.undefined);
         }
-        state.objects.iter().for_each(|object| add(*object));
-        hash
+        for object in &state.objects {
+            let size = self.memory.find(*object)?.0.size;
+            if size > LARGEST_FINGERPRINT {
+                return None;
+            }
+            let (bytes, is_defined) = self.memory.bytes(*object, size).ok()?;
+            add(size << 1 | u64::from(is_defined));
+            for word in bytes.chunks(8) {
+                let mut value = [0; 8];
+                value[..word.len()].copy_from_slice(word);
+                add(self.without_stack_address(state, u64::from_le_bytes(value)));
+            }
+        }
+        Some(hash)
+    }
+
+    /// An address in one of the thread's own stack objects, as the number of the object and the offset.
+    fn without_stack_address(&self, state: &Thread, value: u64) -> u64 {
+        if value < 1 << 16 {
+            return value;
+        }
+        let owner = state.objects.iter().position(|object| value.wrapping_sub(*object) <= LARGEST_FINGERPRINT);
+        owner.map_or(value, |index| (value - state.objects[index]) | (index as u64 + 1) << 56)
+    }
+
+    /// Whether an address lies in one of the thread's own stack objects.
+    pub fn is_on_stack(&self, thread: ThreadId, address: u64) -> bool {
+        let objects = &self.threads[thread].objects;
+        objects
+            .iter()
+            .any(|object| self.memory.find(*object).is_some_and(|(i, _)| address.wrapping_sub(*object) < i.size))
     }
 
     /// Lets a thread go no further, as if an assumption had been false; an ending that it caused is taken back.
