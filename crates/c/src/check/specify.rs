@@ -171,6 +171,14 @@ impl<'a> Checker<'a> {
         Ok(align)
     }
 
+    /// What `#pragma pack` says about a record; 0 when it says nothing.
+    fn pragma_pack(&mut self, attributes: &'a [Attribute]) -> Result<u32> {
+        match attributes.iter().find(|attribute| attribute.name == "pragma pack").map(|found| found.args.first()) {
+            Some(Some(AttributeArg::Expr(expr))) => Ok(self.align_value(*expr)? as u32),
+            _ => Ok(0),
+        }
+    }
+
     fn align_value(&mut self, expr: ast::ExprId) -> Result<u64> {
         let value = self.constant_int(expr, "an alignment")?;
         let span = self.ast.exprs[expr].span;
@@ -201,15 +209,6 @@ impl<'a> Checker<'a> {
             self.unit.types.records[id].layout = Some(layout);
         }
         Ok(self.unit.types.intern(Type::Record(id)))
-    }
-
-    /// What `#pragma pack` said where a record was defined; the parser hands it on as an attribute.
-    fn pragma_pack(&mut self, attributes: &'a [Attribute]) -> Result<u32> {
-        let pragma = attributes.iter().find(|attribute| attribute.name == "pragma pack");
-        match pragma.and_then(|attribute| attribute.args.first()) {
-            Some(AttributeArg::Expr(expr)) => self.align_value(*expr).map(|align| align as u32),
-            _ => Ok(0),
-        }
     }
 
     /// The record that a tag means: an old one, or a new one if the tag is unknown or this is a definition in a new scope.
