@@ -148,20 +148,12 @@ fn has_shared_slot(program: &Program, points_to: &PointsTo, sharing: &SharedObje
     slots || allocas
 }
 
-/// What an event changed.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct Effect {
-    /// Something that other threads can see.
-    pub shared: bool,
-    /// A hash of what changed in the thread's own memory; 0 if it is as before.
-    pub private: u64,
-}
-
 /// Watches what the steps of an event change.
 pub struct Changes<'a> {
     statics: &'a Statics,
-    pub effect: Effect,
-    /// The bytes that the step is about to write, and whether others can see them.
+    /// Something changed that is not part of the thread's own state: its place, its registers, its stack.
+    pub has_effect: bool,
+    /// The bytes that the step is about to write.
     watched: Option<Watched>,
 }
 
@@ -169,12 +161,11 @@ struct Watched {
     address: u64,
     len: u64,
     old: Option<Value>,
-    is_shared: bool,
 }
 
 impl<'a> Changes<'a> {
     pub fn new(statics: &'a Statics) -> Changes<'a> {
-        Changes { statics, effect: Effect::default(), watched: None }
+        Changes { statics, has_effect: false, watched: None }
     }
 }
 
@@ -184,35 +175,22 @@ impl Observer for Changes<'_> {
         let pc = machine.pc(thread) as usize;
         match self.statics.changes[pc] {
             Change::None => {}
-            Change::Always => self.effect.shared = true,
+            Change::Always => self.has_effect = true,
             Change::Written => match machine.footprint(thread) {
-                Some(at) => {
+                Some(at) if self.statics.shared[pc] || !machine.is_on_stack(thread, at.address) => {
                     let len = at.len.min(16);
                     let old = machine.peek(at.address, len).ok();
-                    self.watched = Some(Watched { address: at.address, len, old, is_shared: self.statics.shared[pc] });
+                    self.watched = Some(Watched { address: at.address, len, old });
                 }
-                None => self.effect.shared = true,
+                Some(_) => {}
+                None => self.has_effect = true,
             },
         }
     }
 
     fn after(&mut self, machine: &Machine<'_>, _: ThreadId) {
-        let Some(Watched { address, len, old, is_shared }) = self.watched.take() else { return };
-        let new = machine.peek(address, len).ok();
-        if old == new {
-            return;
-        }
-        if is_shared {
-            self.effect.shared = true;
-            return;
-        }
-        for value in [old, new].into_iter().flatten() {
-            let mut hash = address.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ len;
-            for part in [value.bits, value.undefined] {
-                hash =
-                    (hash.rotate_left(29) ^ (part as u64) ^ ((part >> 64) as u64)).wrapping_mul(0x9fb2_1c65_1e98_df25);
-            }
-            self.effect.private ^= hash;
+        if let Some(Watched { address, len, old }) = self.watched.take() {
+            self.has_effect |= old != machine.peek(address, len).ok();
         }
     }
 }

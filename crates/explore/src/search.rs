@@ -12,7 +12,7 @@
 
 use crate::event::{Access, Choice, Clock, Event, Footprint};
 use crate::history::{Dependences, History};
-use crate::run::{Changes, Effect, Inputs, Ran, Statics, add_accesses, run_event, run_invisible};
+use crate::run::{Changes, Inputs, Ran, Statics, add_accesses, run_event, run_invisible};
 use crate::wakeup::{Planned, WakeupTree, is_weak_initial};
 use crate::witness::options;
 use leno_ir::index::Idx;
@@ -70,6 +70,8 @@ pub struct Finding {
     pub schedule: Vec<(ThreadId, Vec<Choice>)>,
     /// Names of the threads, by number.
     pub threads: Vec<String>,
+    /// Something that nothing is known of was called or read on the way: the real program may behave otherwise.
+    pub is_tainted: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -111,6 +113,7 @@ pub fn explore(program: &Program, properties: Properties, limits: &Limits<'_>) -
         snapshots: Vec::new(),
         first_new: 0,
         stats: Stats::default(),
+        is_interrupted: false,
         incomplete: None,
         finding: None,
     };
@@ -146,6 +149,7 @@ struct Search<'a, 'p> {
     /// The first event that was not part of the execution before.
     first_new: usize,
     stats: Stats,
+    is_interrupted: bool,
     incomplete: Option<String>,
     finding: Option<Finding>,
 }
@@ -168,7 +172,7 @@ impl<'p> Search<'_, 'p> {
             choices: self.inputs.asked.clone(),
             clock: Clock::default(),
             steps: 0,
-            effect: Effect::default(),
+            has_effect: false,
             fingerprint: None,
             spins: false,
         };
@@ -181,9 +185,9 @@ impl<'p> Search<'_, 'p> {
         }
         self.descend(WakeupTree::default(), Vec::new());
         while self.finding.is_none() && self.backtrack() {
-            if (self.limits.interrupted)(&self.stats) {
-                self.note("the search was stopped");
-                return;
+            self.is_interrupted |= (self.limits.interrupted)(&self.stats);
+            if self.is_interrupted {
+                return self.note("the search was stopped");
             }
         }
     }
@@ -197,6 +201,12 @@ impl<'p> Search<'_, 'p> {
     /// Explores from here to the end of one execution.
     fn descend(&mut self, mut tree: WakeupTree, mut sleep: Vec<Planned>) {
         loop {
+            if self.events.len().is_power_of_two() || self.events.len() % 1024 == 0 {
+                self.is_interrupted |= (self.limits.interrupted)(&self.stats);
+            }
+            if self.is_interrupted {
+                return self.note("the search was stopped");
+            }
             if self.events.len() >= self.limits.depth {
                 self.note("an execution was longer than the limit");
                 return self.end_execution();
@@ -266,8 +276,8 @@ impl<'p> Search<'_, 'p> {
         let mut changes = Changes::new(self.statics);
         let (ran, steps) =
             run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut changes);
-        let effect = changes.effect;
-        self.record(thread, footprint, steps, joined, threads, effect);
+        let has_effect = changes.has_effect;
+        self.record(thread, footprint, steps, joined, threads, has_effect);
         self.stats.events += 1;
         self.absorb(ran, thread)
     }
@@ -284,7 +294,7 @@ impl<'p> Search<'_, 'p> {
         steps: u32,
         joined: Option<ThreadId>,
         threads: usize,
-        effect: Effect,
+        has_effect: bool,
     ) {
         let index = self.events.len() as u32;
         let mut found = Dependences::default();
@@ -323,30 +333,28 @@ impl<'p> Search<'_, 'p> {
         }
         let in_loop =
             self.machine.threads()[thread].status == Status::Running && self.statics.is_in_loop(&self.machine, thread);
-        let fingerprint = in_loop.then(|| self.machine.local_fingerprint(thread));
-        let spins = self.has_gone_round(thread, fingerprint, effect);
-        self.events.push(Event { thread, number, footprint, choices, clock, steps, effect, fingerprint, spins });
+        let fingerprint = if in_loop { self.machine.local_fingerprint(thread) } else { None };
+        let spins = self.has_gone_round(thread, fingerprint, has_effect);
+        self.events.push(Event { thread, number, footprint, choices, clock, steps, has_effect, fingerprint, spins });
     }
 
     /// Whether a thread is again in a state of its own that it was in before, after events that changed nothing that others
     /// can see. It would do the same again until somebody interferes; and whatever it can do then, it can also do without
     /// having gone round. So it waits: executions in which somebody interferes are found by reversing races with its reads.
-    fn has_gone_round(&self, thread: ThreadId, now: Option<u64>, effect: Effect) -> bool {
-        if now.is_none() || effect.shared {
+    fn has_gone_round(&self, thread: ThreadId, now: Option<u64>, has_effect: bool) -> bool {
+        if now.is_none() || has_effect {
             return false;
         }
-        let mut private = effect.private;
-        let events = self.last_of.get(thread.index()).map_or(&[][..], Vec::as_slice);
         // (The event itself is in the list already, as the last one.)
+        let events = self.last_of.get(thread.index()).map_or(&[][..], Vec::as_slice);
         for index in events.iter().rev().skip(1).take(LONGEST_ROUND) {
             let event = &self.events[*index as usize];
-            if event.fingerprint == now && private == 0 {
+            if event.fingerprint == now {
                 return true;
             }
-            if event.effect.shared {
+            if event.has_effect {
                 return false;
             }
-            private ^= event.effect.private;
         }
         false
     }
@@ -459,7 +467,7 @@ impl<'p> Search<'_, 'p> {
     fn found(&mut self, what: What) {
         let schedule = self.events.iter().map(|event| (event.thread, event.choices.clone())).collect();
         let threads = self.machine.threads().iter().map(|thread| thread.name.clone()).collect();
-        self.finding = Some(Finding { what, schedule, threads });
+        self.finding = Some(Finding { what, schedule, threads, is_tainted: self.machine.is_tainted() });
     }
 
     /// Plans the reversal of every race of the events that are new in this execution.

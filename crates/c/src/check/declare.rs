@@ -9,6 +9,7 @@ use crate::source::Span;
 use crate::typed::*;
 use crate::types::*;
 use leno_ir::index::IndexVec;
+use std::collections::HashMap;
 
 impl<'a> Checker<'a> {
     pub fn file_declaration(&mut self, declaration: &'a ast::Declaration) -> Result<()> {
@@ -337,6 +338,8 @@ impl<'a> Checker<'a> {
             vars: IndexVec::new(),
             labels: IndexVec::new(),
             named_labels: Vec::new(),
+            visible_labels: HashMap::new(),
+            local_labels: Vec::new(),
             address_labels: Vec::new(),
             switches: Vec::new(),
             loops: 0,

@@ -291,14 +291,17 @@ impl<'a> Checker<'a> {
     // ---- labels
 
     fn label_mark(&self) -> usize {
-        self.function.as_ref().map_or(0, |f| f.named_labels.len())
+        self.function.as_ref().map_or(0, |f| f.local_labels.len())
     }
 
     /// Labels that `__label__` declared in the block that ends are seen no more.
     fn hide_local_labels(&mut self, mark: usize) {
         let Some(function) = &mut self.function else { return };
-        for label in &mut function.named_labels[mark..] {
-            label.is_hidden |= label.is_local;
+        for index in function.local_labels.drain(mark..) {
+            let name = function.named_labels[index].name;
+            if let Some(visible) = function.visible_labels.get_mut(&name) {
+                visible.retain(|other| *other != index);
+            }
         }
     }
 
@@ -307,20 +310,19 @@ impl<'a> Checker<'a> {
         let is_local = first_use == Span::default();
         let Some(function) = &mut self.function else { return LabelId(0) };
         let label = function.labels.push(text);
-        function.named_labels.push(NamedLabel {
-            name,
-            label,
-            first_use,
-            is_defined: false,
-            is_hidden: false,
-            is_local,
-        });
+        let index = function.named_labels.len();
+        function.visible_labels.entry(name).or_default().push(index);
+        if is_local {
+            function.local_labels.push(index);
+        }
+        function.named_labels.push(NamedLabel { name, label, first_use, is_defined: false, has_address: false });
         label
     }
 
     fn find_label(&mut self, name: Name) -> Option<&mut NamedLabel> {
         let function = self.function.as_mut()?;
-        function.named_labels.iter_mut().rev().find(|label| label.name == name && !label.is_hidden)
+        let index = *function.visible_labels.get(&name)?.last()?;
+        function.named_labels.get_mut(index)
     }
 
     fn label_use(&mut self, name: Name, span: Span) -> LabelId {
@@ -353,9 +355,8 @@ impl<'a> Checker<'a> {
             return fail(span, "there are no labels outside functions");
         }
         let label = self.label_use(name, span);
-        if let Some(function) = &mut self.function
-            && !function.address_labels.contains(&label)
-        {
+        let is_first = self.find_label(name).is_some_and(|label| !std::mem::replace(&mut label.has_address, true));
+        if is_first && let Some(function) = &mut self.function {
             function.address_labels.push(label);
         }
         Ok(self.push(ExprKind::LabelAddress(label), self.common().void_ptr, span))

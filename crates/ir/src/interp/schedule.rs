@@ -170,7 +170,11 @@ impl Machine<'_> {
             }
             match self.step(thread, env) {
                 StepResult::Done => *steps += 1,
-                StepResult::Blocked => return None,
+                StepResult::Blocked => {
+                    // It counts, so that the limit ends every run.
+                    *steps += 1;
+                    return None;
+                }
                 StepResult::Exited(status) => return Some(Ending::Exited(status)),
                 StepResult::Aborted => return Some(Ending::Aborted),
                 StepResult::Violation(violation) => return Some(Ending::Violation(violation)),
