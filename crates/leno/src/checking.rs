@@ -30,17 +30,9 @@ pub struct CheckOptions {
 
 impl Default for CheckOptions {
     fn default() -> CheckOptions {
-        CheckOptions { properties: EVERYTHING, timeout: None }
+        CheckOptions { properties: Properties::DEFAULT, timeout: None }
     }
 }
-
-/// All properties but those that must be asked for.
-pub const EVERYTHING: Properties =
-    Properties { assertion: true, race: true, deadlock: true, memory: true, overflow: false, other: true };
-
-/// No property at all: what a list of properties starts from.
-pub const NOTHING: Properties =
-    Properties { assertion: false, race: false, deadlock: false, memory: false, overflow: false, other: false };
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {

@@ -1,9 +1,7 @@
 //! What each command does, and with which exit code it ends.
 
 use crate::arguments::{Check, Command, Dump, EmitC, Run, Sources};
-use leno::{
-    CheckOptions, Compiled, EVERYTHING, Ending, Input, NOTHING, Options, Properties, RunOptions, Stats, Verdict,
-};
+use leno::{CheckOptions, Compiled, Ending, Input, Options, Properties, RunOptions, Stats, Verdict};
 use leno_c::library;
 use leno_c::preprocess::Preprocess;
 use leno_ir::interp::Terminal;
@@ -86,9 +84,9 @@ fn no_main() -> Status {
 /// The properties that a list of names, or a `.prp` file of the verification competition, selects.
 fn properties(names: &[String]) -> Result<Properties, Status> {
     if names.is_empty() {
-        return Ok(EVERYTHING);
+        return Ok(Properties::DEFAULT);
     }
-    let mut selected = NOTHING;
+    let mut selected = Properties::NONE;
     for name in names {
         let text = if name.ends_with(".prp") {
             fs::read_to_string(name).map_err(|error| {
