@@ -245,7 +245,7 @@ impl<'p> Search<'_, 'p> {
     /// Explores from here to the end of one execution.
     fn descend(&mut self, mut tree: WakeupTree, mut sleep: Vec<Planned>) {
         loop {
-            if self.events.len().is_power_of_two() || self.events.len() % 1024 == 0 {
+            if self.events.len().is_power_of_two() || self.events.len().is_multiple_of(1024) {
                 self.is_interrupted |= (self.limits.interrupted)(&self.stats);
             }
             if self.is_interrupted {
