@@ -176,7 +176,7 @@ pub(super) enum SyncStep {
 }
 
 /// Where a piece of code comes from. `index` may be the number of instructions: the terminator.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub struct Place {
     pub func: FuncId,
     pub block: BlockId,
