@@ -30,8 +30,8 @@ use crate::names;
 use crate::types;
 use leno_ir::interp::Place;
 use leno_ir::program::{
-    Access, Block, Body, Expr, External, FloatKind, FuncId, Function, Instr, LocalId, LockKind, Op, Order, Program, Span,
-    SyncOp, Terminator, TerminatorKind, Type,
+    Access, Block, Body, Expr, External, FloatKind, FuncId, Function, Instr, LocalId, LockKind, Op, Order, Program,
+    Span, SyncOp, Terminator, TerminatorKind, Type,
 };
 use leno_ir::witness::{ends_at_schedule_point, is_schedule_point};
 use std::collections::BTreeMap;
@@ -162,7 +162,8 @@ impl Writer<'_> {
         let name = self.name(dst);
         let ty = self.local_type(dst);
         let width = ty.bits(self.scope.model());
-        let two = |value: &str| format!("{{ u64 low = leno_input({width}), high = leno_input_high(); {name} = {value}; }}");
+        let two =
+            |value: &str| format!("{{ u64 low = leno_input({width}), high = leno_input_high(); {name} = {value}; }}");
         match ty {
             Type::Float(FloatKind::F32) => format!("{name} = leno_f32_from((u32)leno_input(32));"),
             Type::Float(FloatKind::F64) => format!("{name} = leno_f64_from(leno_input(64));"),

@@ -6,6 +6,7 @@
 use leno_ir::interp::{Place, ViolationKind};
 use leno_ir::program::{Body, Instr, Program, Property, Span, Terminator, TerminatorKind};
 use leno_ir::witness::{Claim, is_schedule_point};
+use std::collections::BTreeSet;
 
 /// The test at the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -42,8 +43,8 @@ pub(crate) fn shows(kind: ViolationKind) -> Result<Shows, &'static str> {
     use ViolationKind::*;
     match kind {
         Assertion | DivisionByZero | SignedOverflow | Unreachable => Ok(Shows::Assertion),
-        NullDereference | OutOfBounds | InvalidPointer | UseAfterFree | UseAfterScope | WriteToConstant | DoubleFree
-        | InvalidFree | InvalidCall | StackOverflow => Ok(Shows::Crash),
+        NullDereference | OutOfBounds | InvalidPointer | UseAfterFree | UseAfterScope | WriteToConstant
+        | DoubleFree | InvalidFree | InvalidCall | StackOverflow => Ok(Shows::Crash),
         InvalidUnlock | InvalidThread => Ok(Shows::Check),
         Uninitialised => Err("no compiled program can tell an uninitialised value from another one"),
         InvalidArgument => Err("the real library does not report how it is used"),
@@ -56,6 +57,7 @@ impl Goal {
             thread: thread.to_string(),
             places: points_at(program, places, span).collect(),
         };
+        check_threads(claim)?;
         Ok(match claim {
             Claim::Violation { kind, thread, span, .. } => {
                 let shows = shows(*kind).map_err(|why| format!("{} cannot be shown: {why}", kind.title()))?;
@@ -71,15 +73,29 @@ impl Goal {
                 threads: [first, second].map(|racer| claimed(&racer.thread, racer.span)).into(),
                 needs_address_sanitizer: false,
             },
-            Claim::Deadlock { waiting } if waiting.is_empty() => {
-                return Err("a deadlock needs threads that wait, and the witness names none".to_string());
-            }
             Claim::Deadlock { waiting } => Goal {
                 test: Test::Deadlock,
                 threads: waiting.iter().map(|waiting| claimed(&waiting.thread, waiting.span)).collect(),
                 needs_address_sanitizer: false,
             },
         })
+    }
+}
+
+/// A race is between two, and nobody waits twice.
+fn check_threads(claim: &Claim) -> Result<(), String> {
+    let threads: Vec<&str> = match claim {
+        Claim::Violation { .. } => return Ok(()),
+        Claim::Race { first, second } => vec![&first.thread, &second.thread],
+        Claim::Deadlock { waiting } if waiting.is_empty() => {
+            return Err("a deadlock needs threads that wait, and the witness names none".to_string());
+        }
+        Claim::Deadlock { waiting } => waiting.iter().map(|waiting| waiting.thread.as_str()).collect(),
+    };
+    let mut seen = BTreeSet::new();
+    match threads.into_iter().find(|thread| !seen.insert(*thread)) {
+        Some(thread) => Err(format!("the claim names {thread} twice")),
+        None => Ok(()),
     }
 }
 

@@ -151,7 +151,11 @@ impl Judge<'_> {
     }
 
     fn elsewhere(&self, standing: &Standing) -> String {
-        format!("after the last step, {} goes on to {}, and nothing goes wrong", standing.thread, self.position(standing.place))
+        format!(
+            "after the last step, {} goes on to {}, and nothing goes wrong",
+            standing.thread,
+            self.position(standing.place)
+        )
     }
 
     fn position(&self, place: usize) -> String {
@@ -220,7 +224,7 @@ impl Judge<'_> {
     }
 
     fn invalid(&self, kind: &str, thread: &str, place: usize, text: &str) -> Outcome {
-        let happened = format!("{thread} does it at {}: {text}", self.position(place));
+        let happened = format!("{} by {thread} at {}: {text}", title_of(kind), self.position(place));
         match self.promised() {
             Some((promised, who, span))
                 if format!("{promised:?}") == kind && who == thread && self.has_span(place, span) =>
@@ -293,8 +297,17 @@ impl Judge<'_> {
             _ => "each for what another of them holds",
         };
         let steps = self.steps();
-        Ok(format!("after {steps} all of these are blocked for ever in the compiled program, {why}: {}", waits.join(", ")))
+        Ok(format!(
+            "after {steps} all of these are blocked for ever in the compiled program, {why}: {}",
+            waits.join(", ")
+        ))
     }
+}
+
+/// The runtime calls kinds as the code does.
+fn title_of(kind: &str) -> &'static str {
+    let known = [ViolationKind::InvalidUnlock, ViolationKind::InvalidThread];
+    known.into_iter().find(|known| format!("{known:?}") == kind).map_or("a violation", ViolationKind::title)
 }
 
 /// Whether AddressSanitizer calls a violation of this kind so.
@@ -305,7 +318,9 @@ fn shows_as(kind: ViolationKind, how: &str) -> bool {
         InvalidFree => matches!(how, "bad-free" | "double-free"),
         StackOverflow => how == "stack-overflow",
         // What is wrong with an address depends on what happens to lie there; that it is wrong, does not.
-        _ => !matches!(how, "double-free" | "bad-free" | "stack-overflow" | "out-of-memory" | "allocation-size-too-big"),
+        _ => {
+            !matches!(how, "double-free" | "bad-free" | "stack-overflow" | "out-of-memory" | "allocation-size-too-big")
+        }
     }
 }
 

@@ -124,7 +124,8 @@ fn write_claim(goal: &Goal, names: &Names<'_>, out: &mut String) {
 
 /// The places where atomic sections begin.
 fn write_sections(program: &Program, places: &[Place], out: &mut String) {
-    let begins = |place: Place| matches!(code_at(program, place), Some(Code::Instr(instr)) if instr.op == Op::AtomicBegin);
+    let begins =
+        |place: Place| matches!(code_at(program, place), Some(Code::Instr(instr)) if instr.op == Op::AtomicBegin);
     let numbers: Vec<usize> =
         places.iter().enumerate().filter(|(_, place)| begins(**place)).map(|(number, _)| number).collect();
     let _ = writeln!(out, "#define LENO_SECTIONS {}u", numbers.len());

@@ -215,7 +215,7 @@ static struct leno_thread *leno_owner(struct leno_thread *thread) {
 
 static void leno_check_unlock(struct leno_thread *me, int may) {
     if (may) return;
-    leno_end("invalid InvalidUnlock %s %u a lock that the system knows as not held by this thread", me->name, me->place);
+    leno_end("invalid InvalidUnlock %s %u the system's own record says that this thread does not hold the lock", me->name, me->place);
 }
 
 static int leno_mutex_unlock(ptr at, struct leno_thread *me) {

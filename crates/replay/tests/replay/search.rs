@@ -111,7 +111,8 @@ impl<'p> Execution<'p> {
             _ => None,
         };
         let ids: Vec<ThreadId> = self.machine.threads().ids().collect();
-        let first = ids.into_iter().find(|id| holds(*id).is_some_and(|next| next != *id && holds(next) == Some(*id)))?;
+        let first =
+            ids.into_iter().find(|id| holds(*id).is_some_and(|next| next != *id && holds(next) == Some(*id)))?;
         let threads = [first, holds(first)?];
         let waiting = threads.into_iter().filter_map(|id| Some(self.waiting(id, self.machine.wait(id)?))).collect();
         Some(Claim::Deadlock { waiting })
@@ -120,8 +121,8 @@ impl<'p> Execution<'p> {
     /// Two threads that stand before accesses of the same bytes; a thread before an atomic section stands before all of its.
     fn race(&self) -> Option<Claim> {
         let ids: Vec<ThreadId> = self.machine.threads().ids().collect();
-        for (index, first) in ids.iter().enumerate() {
-            for second in &ids[..index] {
+        for first in &ids {
+            for second in ids.iter().filter(|second| *second != first) {
                 let Some((one, at)) = self.plain_access(*first) else { continue };
                 if let Some((other, there)) = self.accesses(*second).into_iter().find(|(b, _)| one.conflicts(*b)) {
                     let racer = |thread: ThreadId, access: Footprint, span| Racer {
