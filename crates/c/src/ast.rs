@@ -456,6 +456,8 @@ pub struct AsmStmt {
     pub template: String,
     /// Whether it has any output or input operand or a `goto` label.
     pub has_operands: bool,
+    /// Whether an operand is only written (`"=r"`), or it can jump.
+    pub has_effects: bool,
     /// With `"memory"` among its clobbers.
     pub clobbers_memory: bool,
 }

@@ -166,6 +166,15 @@ pub struct MemberSpec {
     pub packed: bool,
 }
 
+/// How tightly a record is laid out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Packing {
+    /// `__attribute__((packed))`: members have no alignment of their own.
+    pub packed: bool,
+    /// `#pragma pack(n)`: members are aligned to at most this; 0 when there is none.
+    pub pragma: u32,
+}
+
 #[derive(Clone, Debug)]
 pub struct Types {
     pub model: DataModel,
@@ -261,7 +270,7 @@ impl Types {
             member("overflow_arg_area", void_ptr),
             member("reg_save_area", void_ptr),
         ];
-        let layout = self.lay_out(&members, false, false, 0);
+        let layout = self.lay_out(&members, false, Packing::default(), 0);
         let record =
             self.records.push(Record { name: "__va_list_tag".to_string(), is_union: false, layout: Some(layout) });
         let tag = self.intern(Type::Record(record));
@@ -410,8 +419,8 @@ impl Types {
         }
     }
 
-    /// Fields, size and alignment of a record. `pack` is the `#pragma pack` value (0: none).
-    pub fn lay_out(&self, members: &[MemberSpec], is_union: bool, packed: bool, min_align: u32) -> Layout {
+    /// Fields, size and alignment of a record.
+    pub fn lay_out(&self, members: &[MemberSpec], is_union: bool, packing: Packing, min_align: u32) -> Layout {
         let mut fields = Vec::with_capacity(members.len());
         let mut align = min_align.max(1);
         let mut size_bits = 0u64;
@@ -420,7 +429,7 @@ impl Types {
             if is_union {
                 end_bits = 0;
             }
-            let (field, field_align) = self.place(member, packed, &mut end_bits);
+            let (field, field_align) = self.place(member, packing, &mut end_bits);
             align = align.max(field_align);
             fields.push(field);
             size_bits = size_bits.max(end_bits);
@@ -431,10 +440,11 @@ impl Types {
     }
 
     /// Places one member at or after `end_bits`, which it advances; also gives the alignment that the record gets from it.
-    fn place(&self, member: &MemberSpec, packed: bool, end_bits: &mut u64) -> (Field, u32) {
-        let packed = packed || member.packed;
-        let natural = if packed { 1 } else { self.member_align(member.ty.ty, member.ty.quals) };
-        let align = natural.max(member.align);
+    fn place(&self, member: &MemberSpec, packing: Packing, end_bits: &mut u64) -> (Field, u32) {
+        let packed = packing.packed || member.packed;
+        let cap = |align: u32| if packing.pragma == 0 { align } else { align.min(packing.pragma) };
+        let natural = if packed { 1 } else { cap(self.member_align(member.ty.ty, member.ty.quals)) };
+        let align = natural.max(cap(member.align));
         let size = self.size_of(member.ty.ty).unwrap_or(0);
         let Some(width) = member.bits else {
             let offset = round_up(end_bits.div_ceil(8), u64::from(align));
@@ -442,19 +452,21 @@ impl Types {
             return (Field { name: member.name.clone(), ty: member.ty, offset, bits: None }, align);
         };
         let unit_bits = size.max(1) * 8;
-        let declared_align = u64::from(self.member_align(member.ty.ty, member.ty.quals)) * 8;
+        let declared_align = u64::from(cap(self.member_align(member.ty.ty, member.ty.quals))) * 8;
         if width == 0 {
-            *end_bits = round_up(*end_bits, declared_align.max(u64::from(member.align) * 8));
+            let unit_align = u64::from(self.member_align(member.ty.ty, member.ty.quals).max(member.align));
+            *end_bits = round_up(*end_bits, unit_align * 8);
             let offset = *end_bits / 8;
             let bits = Some(BitField { shift: 0, width: 0, unit_bytes: size as u16 });
             return (Field { name: String::new(), ty: member.ty, offset, bits }, 1);
         }
         if member.align > 0 {
-            *end_bits = round_up(*end_bits, u64::from(member.align) * 8);
+            *end_bits = round_up(*end_bits, u64::from(cap(member.align)) * 8);
         }
         let crosses = *end_bits / unit_bits != (*end_bits + u64::from(width) - 1) / unit_bits;
         let crosses_aligned = *end_bits / declared_align * declared_align + unit_bits < *end_bits + u64::from(width);
-        if !packed && (if declared_align == unit_bits { crosses } else { crosses_aligned }) {
+        // Under any `#pragma pack` gcc lets bit-fields cross the boundaries of their type.
+        if !packed && packing.pragma == 0 && (if declared_align == unit_bits { crosses } else { crosses_aligned }) {
             *end_bits = round_up(*end_bits, declared_align);
         }
         let start = *end_bits;
@@ -462,7 +474,9 @@ impl Types {
         let first_byte = if packed { start / 8 } else { start / declared_align * declared_align / 8 };
         let shift = (start - first_byte * 8) as u16;
         let bits = Some(BitField { shift, width, unit_bytes: size as u16 });
-        let record_align = if member.name.is_empty() { 1 } else { align };
+        // For bit-fields the pragma takes the place of the attribute; it does not come on top of it.
+        let whole = if packing.pragma == 0 { align } else { align.max(declared_align as u32 / 8) };
+        let record_align = if member.name.is_empty() { 1 } else { whole };
         (Field { name: member.name.clone(), ty: member.ty, offset: first_byte, bits }, record_align)
     }
 

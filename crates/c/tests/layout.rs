@@ -86,6 +86,11 @@ fn records(random: &mut Random, count: u64) -> String {
             text.push_str("}; ");
         }
         text.push_str("};\n");
+        if random.below(10) == 0 {
+            // A record is one line, so the pragma goes to the end of the one before.
+            text.pop();
+            let _ = writeln!(text, " _Pragma(\"pack({})\")", ["", "1", "2", "4", "8"][random.below(5) as usize]);
+        }
     }
     text
 }

@@ -11,28 +11,46 @@ use crate::call;
 use crate::comment;
 use crate::names;
 use crate::types;
-use leno_ir::program::{External, FuncId, LocalId, Program, Type};
+use leno_ir::program::{External, FuncId, Function, LocalId, Program, Type};
 use std::fmt::Write;
 
-/// Whether the function can be called as it is.
-fn is_direct(name: &str, external: &External) -> bool {
-    external.known && !external.variadic && !gets_list(name)
+/// How the last argument becomes what the real function wants.
+#[derive(Clone, PartialEq, Eq)]
+enum Last {
+    /// It is as any other, or there is none.
+    AsItIs,
+    /// A `va_list`, whose area is passed on.
+    List,
+    /// The area, for the function of this name that takes a `va_list`.
+    AreaAsList(String),
+    /// The area, of which the first words are passed on.
+    AreaAsWords(usize),
+}
+
+fn last_argument(function: &Function, external: &External) -> Last {
+    match takes_list(&function.name) {
+        _ if types::parameters(function).len() == 0 => Last::AsItIs,
+        Some(sibling) if external.variadic => Last::AreaAsList(sibling),
+        None if external.variadic => Last::AreaAsWords(words(&function.name)),
+        _ if gets_list(&function.name) => Last::List,
+        _ => Last::AsItIs,
+    }
 }
 
 /// What stands before all objects: declarations.
 pub(crate) fn declare(program: &Program, id: FuncId, external: &External, out: &mut String) {
     let function = &program.functions[id];
-    if is_direct(&function.name, external) {
+    let last = last_argument(function, external);
+    if external.known && last == Last::AsItIs {
         let _ = writeln!(out, "extern {} {};", call::prototype(program, id), label(&function.name));
         return;
     }
-    let parameters: Vec<Type> = types::parameters(function).collect();
-    let fixed = &parameters[..parameters.len() - usize::from(external.variadic && !parameters.is_empty())];
-    let (symbol, parameters) = match (external.variadic, takes_list(&function.name)) {
-        (false, _) => (function.name.clone(), types::list(fixed)),
-        (true, Some(sibling)) => (sibling, types::list(&parameters)),
-        (true, None) if fixed.is_empty() => (function.name.clone(), String::new()),
-        (true, None) => (function.name.clone(), format!("{}, ...", types::list(fixed))),
+    let all: Vec<Type> = types::parameters(function).collect();
+    let (symbol, parameters) = match last {
+        Last::AsItIs | Last::List => (function.name.clone(), types::list(&all)),
+        Last::AreaAsList(sibling) => (sibling, types::list(&all)),
+        Last::AreaAsWords(_) if all.len() == 1 => (function.name.clone(), String::new()),
+        Last::AreaAsWords(_) => (function.name.clone(), format!("{}, ...", types::list(&all[..all.len() - 1]))),
     };
     let (ret, real) = (function.ret.map_or("void", types::value), names::real(program, id));
     let weak = if external.known { "" } else { " __attribute__((weak))" };
@@ -43,22 +61,21 @@ pub(crate) fn declare(program: &Program, id: FuncId, external: &External, out: &
 /// What stands among the functions: the wrapper, if there has to be one.
 pub(crate) fn define(program: &Program, id: FuncId, external: &External, out: &mut String) {
     let function = &program.functions[id];
-    if is_direct(&function.name, external) {
+    let last = last_argument(function, external);
+    if external.known && last == Last::AsItIs {
         return;
     }
     let real = names::real(program, id);
-    let mut args: Vec<String> =
+    let names: Vec<String> =
         (0..types::parameters(function).len()).map(|index| names::local(function, LocalId(index as u32))).collect();
-    if external.variadic {
-        let area = args.pop().unwrap_or("0".to_string());
-        if takes_list(&function.name).is_some() {
-            args.push(format!("leno_va_list({area})"));
-        } else {
-            args.extend((0..words(&function.name)).map(|index| format!("leno_va_word({area}, {index})")));
+    let args = match (last, names.split_last()) {
+        (Last::AsItIs, _) | (_, None) => names,
+        (Last::List, Some((list, fixed))) => with(fixed, [format!("leno_va_list(leno_va_area({list}))")]),
+        (Last::AreaAsList(_), Some((area, fixed))) => with(fixed, [format!("leno_va_list({area})")]),
+        (Last::AreaAsWords(count), Some((area, fixed))) => {
+            with(fixed, (0..count).map(|index| format!("leno_va_word({area}, {index})")))
         }
-    } else if let Some(list) = args.pop_if(|_| gets_list(&function.name)) {
-        args.push(format!("leno_va_list(leno_va_area({list}))"));
-    }
+    };
     let _ = writeln!(out, "static {} {{", call::prototype(program, id));
     if !external.known {
         let nothing = if function.ret.is_some() { "return 0" } else { "return" };
@@ -68,6 +85,10 @@ pub(crate) fn define(program: &Program, id: FuncId, external: &External, out: &m
     }
     let give = if function.ret.is_some() { "return " } else { "" };
     let _ = writeln!(out, "    {give}{real}({});\n}}\n", args.join(", "));
+}
+
+fn with(fixed: &[String], more: impl IntoIterator<Item = String>) -> Vec<String> {
+    fixed.iter().cloned().chain(more).collect()
 }
 
 /// What nobody can link is declared by a name that nobody has.

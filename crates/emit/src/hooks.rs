@@ -16,17 +16,14 @@
 //! | `leno_fail_at(n)` | an assertion is false, or control got to where it never gets |
 //! | `leno_park()` | an assumption is false |
 //! | `leno_input(width)`, then `leno_input_high()` | a nondeterministic value, its low and its high 64 bits |
-//! | `leno_unknown(pointer, name)` | a function that nothing is known of gets a pointer |
 //!
 //! The program itself is `leno_program(argc, argv)`; `main` is up to the provider, too.
 
 use crate::Options;
 use crate::call;
-use crate::comment;
 use crate::constant;
 use crate::expr::Text;
 use crate::instr::Writer;
-use crate::names;
 use crate::types;
 use leno_ir::interp::Place;
 use leno_ir::program::{
@@ -240,7 +237,8 @@ fn sync_step(op: &SyncOp) -> (&'static str, Option<&Expr>) {
     }
 }
 
-/// With hooks, a function that nothing is known of returns an input, whatever might be linked.
+/// With hooks, a function that nothing is known of returns an input, whatever might be linked. What it may have written is
+/// left to whoever knows what is read there.
 pub(crate) fn is_replaced(external: &External, numbers: Option<&Numbers>) -> bool {
     numbers.is_some() && !external.known
 }
@@ -248,13 +246,6 @@ pub(crate) fn is_replaced(external: &External, numbers: Option<&Numbers>) -> boo
 pub(crate) fn replace_unknown(program: &Program, id: FuncId, out: &mut String) {
     let function = &program.functions[id];
     let _ = writeln!(out, "static {} {{", call::prototype(program, id));
-    let name = comment::string_literal(function.name.as_bytes());
-    for (index, ty) in types::parameters(function).enumerate() {
-        if ty == Type::Ptr {
-            let parameter = names::local(function, LocalId(index as u32));
-            let _ = writeln!(out, "    leno_unknown({parameter}, {name});");
-        }
-    }
     if let Some(ret) = function.ret {
         let _ = writeln!(out, "    {}", unknown_result(program, function, ret));
     }

@@ -113,13 +113,11 @@ impl<'a> Writer<'a> {
     }
 
     fn load(&self, from: &Access) -> String {
-        let volatile = if from.volatile { "volatile " } else { "" };
+        let (volatile, suffix) = if from.volatile { ("volatile ", "_volatile") } else { ("", "") };
         let address = self.scope.address(&from.ptr);
         if from.order == Order::NotAtomic {
             return match from.ty {
-                Type::Float(FloatKind::F80) if !from.volatile => {
-                    format!("leno_f80_load({})", self.scope.value(&from.ptr))
-                }
+                Type::Float(FloatKind::F80) => format!("leno_f80_load{suffix}({})", self.scope.value(&from.ptr)),
                 ty => format!("*(const {volatile}{} *){address}", types::memory(ty)),
             };
         }
@@ -138,12 +136,12 @@ impl<'a> Writer<'a> {
     }
 
     pub(crate) fn store(&self, to: &Access, value: Text) -> String {
-        let volatile = if to.volatile { "volatile " } else { "" };
+        let (volatile, suffix) = if to.volatile { ("volatile ", "_volatile") } else { ("", "") };
         let address = self.scope.address(&to.ptr);
         if to.order == Order::NotAtomic {
             return match to.ty {
-                Type::Float(FloatKind::F80) if !to.volatile => {
-                    format!("leno_f80_store({}, {});", self.scope.value(&to.ptr), value.text)
+                Type::Float(FloatKind::F80) => {
+                    format!("leno_f80_store{suffix}({}, {});", self.scope.value(&to.ptr), value.text)
                 }
                 ty => format!("*({volatile}{} *){address} = {};", types::memory(ty), value.text),
             };

@@ -105,12 +105,12 @@ fn declarator(program: &Program, id: ObjectId) -> String {
         ObjectKind::Constant => "static const",
         ObjectKind::ThreadLocal => "static _Thread_local",
     };
-    let align = object.align.max(1);
+    let align = if object.align > 1 { format!(" __attribute__((aligned({})))", object.align) } else { String::new() };
     let variable = match contents(object, program.model) {
         Contents::Array(_) => format!("unsigned char {name}[{}]", object.size.max(1)),
         Contents::Structure(_) => format!("struct {name} {name}"),
     };
-    format!("{storage} {variable} __attribute__((aligned({align})))")
+    format!("{storage} {variable}{align}")
 }
 
 fn initializer(program: &Program, object: &Object) -> String {
@@ -207,7 +207,7 @@ fn runs(bytes: &[u8]) -> Vec<(usize, &[u8])> {
 /// As text, where it is mostly text.
 fn byte_array(bytes: &[u8]) -> String {
     let readable = bytes.iter().filter(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t')).count();
-    if bytes.len() >= 3 && readable * 4 >= bytes.len() * 3 {
+    if bytes.len() >= 2 && readable * 4 >= bytes.len() * 3 {
         return comment::string_literal(bytes);
     }
     let numbers: Vec<String> = bytes.iter().map(u8::to_string).collect();

@@ -17,6 +17,8 @@
 #pragma clang diagnostic ignored "-Waddress-of-packed-member"
 #pragma clang diagnostic ignored "-Wtautological-compare"
 #pragma clang diagnostic ignored "-Wsign-compare"
+#pragma clang diagnostic ignored "-Wbool-operation"
+#pragma clang diagnostic ignored "-Wswitch-bool"
 #pragma clang diagnostic ignored "-Wuninitialized"
 #pragma clang diagnostic ignored "-Wunsequenced"
 #pragma STDC FP_CONTRACT OFF
@@ -35,6 +37,9 @@
 #pragma GCC diagnostic ignored "-Waddress-of-packed-member"
 #pragma GCC diagnostic ignored "-Wtype-limits"
 #pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wbool-compare"
+#pragma GCC diagnostic ignored "-Wbool-operation"
+#pragma GCC diagnostic ignored "-Wswitch-bool"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Warray-bounds"
@@ -123,12 +128,20 @@ __extension__ typedef __int128 s128;
 typedef u128 mem128 LENO_ANYWHERE;
 #define LENO_U128(high, low) (((u128)(high) << 64) | (low))
 
-//= f80 memf80
+//= f80
 typedef long double f80;
-typedef f80 memf80 LENO_ANYWHERE;
+
+//= leno_f80_from
+/* Sign and exponent are the high 16 bits. */
+LENO_INLINE f80 leno_f80_from(u64 high, u64 low) {
+    f80 value = 0;
+    __builtin_memcpy(&value, &low, 8);
+    __builtin_memcpy((char *)&value + 8, &high, 2);
+    return value;
+}
 
 //= leno_f80_load leno_f80_store
-/* Ten bytes, and not one of the padding that C has around them. */
+/* Ten bytes, and not one of the padding that C has around them (which gcc may write). */
 LENO_INLINE f80 leno_f80_load(ptr at) {
     f80 value = 0;
     __builtin_memcpy(&value, (const void *)at, 10);
@@ -136,6 +149,19 @@ LENO_INLINE f80 leno_f80_load(ptr at) {
 }
 LENO_INLINE void leno_f80_store(ptr at, f80 value) {
     __builtin_memcpy((void *)at, &value, 10);
+}
+
+//= leno_f80_load_volatile leno_f80_store_volatile
+LENO_INLINE f80 leno_f80_load_volatile(ptr at) {
+    return leno_f80_from(*(const volatile mem16 *)(at + 8), *(const volatile mem64 *)at);
+}
+LENO_INLINE void leno_f80_store_volatile(ptr at, f80 value) {
+    u64 low;
+    u16 high;
+    __builtin_memcpy(&low, &value, 8);
+    __builtin_memcpy(&high, (const char *)&value + 8, 2);
+    *(volatile mem64 *)at = low;
+    *(volatile mem16 *)(at + 8) = high;
 }
 
 //= leno_f32_bits leno_f32_from
@@ -167,15 +193,6 @@ LENO_INLINE u128 leno_f80_bits(f80 value) {
     u128 bits = 0;
     __builtin_memcpy(&bits, &value, 10);
     return bits;
-}
-
-//= leno_f80_from
-/* Sign and exponent are the high 16 bits. */
-LENO_INLINE f80 leno_f80_from(u64 high, u64 low) {
-    f80 value = 0;
-    __builtin_memcpy(&value, &low, 8);
-    __builtin_memcpy((char *)&value + 8, &high, 2);
-    return value;
 }
 
 //= leno_f80_from_bits

@@ -17,7 +17,7 @@ pub(crate) fn value(ty: Type) -> &'static str {
     }
 }
 
-/// The type by which memory is accessed.
+/// The type by which memory is accessed. (For `f80` there are functions: C has no type of ten bytes.)
 pub(crate) fn memory(ty: Type) -> &'static str {
     match value(ty) {
         "u8" => "mem8",
@@ -27,8 +27,7 @@ pub(crate) fn memory(ty: Type) -> &'static str {
         "u128" => "mem128",
         "ptr" => "memptr",
         "f32" => "memf32",
-        "f64" => "memf64",
-        _ => "memf80",
+        _ => "memf64",
     }
 }
 

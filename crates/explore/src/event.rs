@@ -86,6 +86,31 @@ pub struct Choice {
     pub index: u32,
 }
 
+/// Values of up to so many bits are all tried.
+const TRIED_BITS: u16 = 8;
+
+/// How many values are tried for a wider input: the rest is why a search is not complete.
+const SAMPLES: u32 = 3;
+
+impl Choice {
+    /// Whether all values of this width are tried.
+    pub fn is_exhaustive(width: u16) -> bool {
+        width <= TRIED_BITS
+    }
+
+    /// How many values are tried.
+    pub fn count(self) -> u32 {
+        if Choice::is_exhaustive(self.width) { 1 << self.width } else { SAMPLES }
+    }
+
+    pub fn value(self) -> u128 {
+        match self.index {
+            2 if !Choice::is_exhaustive(self.width) => u128::MAX >> (128 - self.width.min(128)),
+            index => u128::from(index),
+        }
+    }
+}
+
 /// How many events of each thread happened before.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Clock(Vec<u32>);
@@ -123,6 +148,12 @@ pub struct Event {
     pub clock: Clock,
     /// How many visible steps it was made of (more than one in an atomic section).
     pub steps: u32,
+    /// It changed something besides its thread's own state.
+    pub has_effect: bool,
+    /// The state of its thread after it, if it stands in a loop.
+    pub fingerprint: Option<u64>,
+    /// The thread has gone round a loop without any effect: it waits for somebody else.
+    pub spins: bool,
 }
 
 impl Event {

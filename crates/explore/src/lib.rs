@@ -11,11 +11,15 @@
 //! | `wakeup` | wake-up trees |
 //! | `run` | one event of the interpreter: a visible step and the invisible ones after it |
 //! | `search` | the algorithm |
+//! | `witness` | what it found, written down |
 
 mod event;
 mod history;
 mod run;
 mod search;
 mod wakeup;
+mod witness;
 
-pub use search::{Explored, Finding, Limits, Properties, Stats, explore};
+pub use event::Choice;
+pub use search::{Explored, Finding, Limits, Properties, Stats, What, explore};
+pub use witness::witness;

@@ -5,40 +5,24 @@
 
 use crate::event::{Access, Choice, Footprint, SyncKind};
 use leno_ir::callgraph::CallGraph;
+use leno_ir::cfg::Cfg;
 use leno_ir::index::Idx;
 use leno_ir::interp::{
-    Environment, FileHandle, Image, Machine, OpenMode, Source, Status, StepResult, ThreadId, Violation,
+    Environment, FileHandle, Image, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId, Value, Violation,
 };
-use leno_ir::points_to::{AbstractObject, Place, PointsTo};
-use leno_ir::program::{Body, FuncId, Op, Program, SlotId, SyncOp, TerminatorKind};
+use leno_ir::points_to::{AbstractObject, PointsTo};
+use leno_ir::program::{Body, Callee, FuncId, Op, Program, SlotId, SyncOp, TerminatorKind};
 use leno_ir::sharing::{SharedObjects, Sharing};
 use leno_ir::witness::Observer;
 use std::io::SeekFrom;
-
-/// Values of up to so many bits are all tried.
-const TRIED_BITS: u16 = 8;
-
-/// The values that are tried for a wider input: the rest is why a search is not complete.
-const SAMPLES: u32 = 3;
-
-/// How many values of a nondeterministic input are tried.
-pub fn tried(width: u16) -> u32 {
-    if width <= TRIED_BITS { 1 << width } else { SAMPLES }
-}
-
-/// The `index`-th value that is tried.
-pub fn tried_value(width: u16, index: u32) -> u128 {
-    match index {
-        2 if width > TRIED_BITS => u128::MAX,
-        _ => u128::from(index),
-    }
-}
 
 /// Gives an event the values that the search wants it to have, and remembers what it asked for.
 #[derive(Default)]
 pub struct Inputs {
     pub script: Vec<Choice>,
     pub asked: Vec<Choice>,
+    /// Who asked: a new thread runs up to its first visible step within the event that created it.
+    pub asked_by: Vec<ThreadId>,
     /// Something was asked for that cannot be enumerated.
     pub incomplete: Option<&'static str>,
     clock: u64,
@@ -49,17 +33,20 @@ impl Inputs {
         self.script.clear();
         self.script.extend_from_slice(script);
         self.asked.clear();
+        self.asked_by.clear();
     }
 }
 
 impl Environment for Inputs {
-    fn nondet(&mut self, _: ThreadId, width: u16, _: Source) -> u128 {
+    fn nondet(&mut self, thread: ThreadId, width: u16, _: Source) -> u128 {
         let index = self.script.get(self.asked.len()).map_or(0, |choice| choice.index);
-        self.asked.push(Choice { width, index });
-        if width > TRIED_BITS {
+        let choice = Choice { width, index };
+        self.asked.push(choice);
+        self.asked_by.push(thread);
+        if !Choice::is_exhaustive(width) {
             self.incomplete = Some("a nondeterministic value of more than 8 bits");
         }
-        tried_value(width, index)
+        choice.value()
     }
 
     fn write(&mut self, _: FileHandle, _: &[u8]) -> bool {
@@ -99,6 +86,10 @@ impl Environment for Inputs {
 pub struct Statics {
     /// By code address: whether the step there may touch what another thread can touch.
     shared: Vec<bool>,
+    /// By code address: whether the step there lies in a loop.
+    in_loop: Vec<bool>,
+    /// By code address: whether the step there changes anything beyond registers.
+    changes: Vec<Change>,
 }
 
 impl Statics {
@@ -112,25 +103,39 @@ impl Statics {
             .map(|pc| {
                 let place = image.place(pc);
                 match image.next_at(pc) {
-                    leno_ir::interp::Next::Instr(instr) => match &instr.op {
+                    Next::Instr(instr) => match &instr.op {
                         Op::Load { .. }
                         | Op::Store { .. }
                         | Op::ReadModifyWrite { .. }
-                        | Op::CompareExchange { .. } => {
-                            let at = Place { function: place.func, block: place.block, instr: place.index };
-                            sharing.is_shared_access(at)
-                        }
+                        | Op::CompareExchange { .. } => sharing.is_shared_access(place),
                         _ => true,
                     },
-                    leno_ir::interp::Next::Terminator(terminator) => match terminator.kind {
+                    Next::Terminator(terminator) => match terminator.kind {
                         TerminatorKind::Return(_) => returns_shared[place.func.index()],
                         _ => true,
                     },
                 }
             })
             .collect();
-        Statics { shared }
+        let changes = (0..image.code_len()).map(|pc| change(program, image.next_at(pc))).collect();
+        Statics { shared, in_loop: loop_code(program, image), changes }
     }
+
+    /// Whether a thread stands in a loop: it may come by here again.
+    pub fn is_in_loop(&self, machine: &Machine<'_>, thread: ThreadId) -> bool {
+        self.in_loop[machine.pc(thread) as usize]
+    }
+}
+
+fn loop_code(program: &Program, image: &Image<'_>) -> Vec<bool> {
+    let loops: Vec<Vec<bool>> =
+        program.functions.iter().map(|function| Cfg::of(function).map_or(Vec::new(), |cfg| cfg.repeated())).collect();
+    (0..image.code_len())
+        .map(|pc| {
+            let place = image.place(pc);
+            loops[place.func.index()][place.block.index()]
+        })
+        .collect()
 }
 
 fn has_shared_slot(program: &Program, points_to: &PointsTo, sharing: &SharedObjects, function: FuncId) -> bool {
@@ -145,6 +150,86 @@ fn has_shared_slot(program: &Program, points_to: &PointsTo, sharing: &SharedObje
         .flat_map(|b| &b.instrs)
         .any(|instr| matches!(instr.op, Op::Allocate { storage: leno_ir::program::Storage::Stack, .. }));
     slots || allocas
+}
+
+/// Watches what the steps of an event change.
+pub struct Changes<'a> {
+    statics: &'a Statics,
+    /// Something changed that is not part of the thread's own state: its place, its registers, its stack.
+    pub has_effect: bool,
+    /// The bytes that the step is about to write.
+    watched: Option<Watched>,
+}
+
+struct Watched {
+    address: u64,
+    len: u64,
+    old: Option<Value>,
+}
+
+impl<'a> Changes<'a> {
+    pub fn new(statics: &'a Statics) -> Changes<'a> {
+        Changes { statics, has_effect: false, watched: None }
+    }
+}
+
+impl Observer for Changes<'_> {
+    fn before(&mut self, machine: &Machine<'_>, thread: ThreadId) {
+        self.watched = None;
+        let pc = machine.pc(thread) as usize;
+        match self.statics.changes[pc] {
+            Change::None => {}
+            Change::Always => self.has_effect = true,
+            Change::Written => match machine.footprint(thread) {
+                Some(at) if self.statics.shared[pc] || !machine.is_on_stack(thread, at.address) => {
+                    let len = at.len.min(16);
+                    let old = machine.peek(at.address, len).ok();
+                    self.watched = Some(Watched { address: at.address, len, old });
+                }
+                Some(_) => {}
+                None => self.has_effect = true,
+            },
+        }
+    }
+
+    fn after(&mut self, machine: &Machine<'_>, _: ThreadId) {
+        if let Some(Watched { address, len, old }) = self.watched.take() {
+            self.has_effect |= old != machine.peek(address, len).ok();
+        }
+    }
+}
+
+/// Whether a kind of step changes anything beyond registers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Change {
+    None,
+    /// Memory, if the value written is another one.
+    Written,
+    Always,
+}
+
+fn change(program: &Program, next: Next<'_>) -> Change {
+    let Next::Instr(instr) = next else { return Change::None };
+    match &instr.op {
+        Op::Store { .. } | Op::ReadModifyWrite { .. } | Op::CompareExchange { .. } => Change::Written,
+        // (Of a mutex the first 16 bytes hold all that changes.)
+        Op::Sync {
+            op: SyncOp::TryLock(_) | SyncOp::TryReadLock | SyncOp::TryWriteLock | SyncOp::SemTryWait, ..
+        } => Change::Written,
+        Op::Sync { op: SyncOp::SemGetValue, .. } => Change::None,
+        Op::Call { callee: Callee::Direct(function), .. } => match &program.functions[*function].body {
+            Body::External(external) if !external.pure => Change::Always,
+            _ => Change::None,
+        },
+        Op::Call { callee: Callee::Indirect(_), .. }
+        | Op::Allocate { .. }
+        | Op::Free { .. }
+        | Op::Spawn { .. }
+        | Op::Join { .. }
+        | Op::Detach { .. }
+        | Op::Sync { .. } => Change::Always,
+        _ => Change::None,
+    }
 }
 
 /// What came of an event.
@@ -244,13 +329,16 @@ fn is_visible(machine: &Machine<'_>, statics: &Statics, thread: ThreadId) -> boo
 /// The return from a thread's start function is its end, which others may wait for.
 fn is_last_return(machine: &Machine<'_>, thread: ThreadId) -> bool {
     machine.threads()[thread].depth() == 1
-        && matches!(machine.next_op(thread), leno_ir::interp::Next::Terminator(t) if matches!(t.kind, TerminatorKind::Return(_)))
+        && matches!(machine.next_op(thread), Next::Terminator(t) if matches!(t.kind, TerminatorKind::Return(_)))
 }
 
 /// What the next step of a thread touches.
 pub fn add_accesses(machine: &Machine<'_>, thread: ThreadId, footprint: &mut Footprint) {
-    use leno_ir::interp::Next;
-    let mut add = |access: Access| {
+    let in_section = machine.in_section(thread);
+    let mut add = |mut access: Access| {
+        if let Access::Data { atomic, .. } = &mut access {
+            *atomic |= in_section;
+        }
         if !footprint.0.contains(&access) {
             footprint.0.push(access);
         }

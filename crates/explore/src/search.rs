@@ -12,12 +12,11 @@
 
 use crate::event::{Access, Choice, Clock, Event, Footprint};
 use crate::history::{Dependences, History};
-use crate::run::{Inputs, Ran, Statics, add_accesses, run_event, run_invisible, tried, tried_value};
+use crate::run::{Changes, Inputs, Ran, Statics, add_accesses, run_event, run_invisible};
 use crate::wakeup::{Planned, WakeupTree, is_weak_initial};
+use crate::witness::options;
 use leno_ir::index::Idx;
-use leno_ir::interp::{
-    Blocked, Ending, Image, MAIN, Machine, Next, Options, ThreadId, UndefinedPolicy, Violation, ViolationKind, Wait,
-};
+use leno_ir::interp::{Blocked, Ending, Image, MAIN, Machine, Next, Status, ThreadId, Violation, ViolationKind, Wait};
 use leno_ir::program::{Program, TerminatorKind};
 use std::collections::BTreeSet;
 
@@ -67,12 +66,12 @@ pub struct Stats {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
     pub what: What,
-    /// The thread of each event, and how many visible steps it makes.
-    pub schedule: Vec<(ThreadId, u32)>,
-    /// Nondeterministic values, in the order in which each thread asked for them.
-    pub inputs: Vec<(ThreadId, u16, u128)>,
+    /// The thread of each event, and the nondeterministic values that it asked for.
+    pub schedule: Vec<(ThreadId, Vec<Choice>)>,
     /// Names of the threads, by number.
     pub threads: Vec<String>,
+    /// Something that nothing is known of was called or read on the way: the real program may behave otherwise.
+    pub is_tainted: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -99,8 +98,7 @@ pub struct Explored {
 pub fn explore(program: &Program, properties: Properties, limits: &Limits<'_>) -> Explored {
     let image = Image::new(program);
     let statics = Statics::new(program, &image);
-    let options = Options { undefined: UndefinedPolicy::Nondet, ..Options::default() };
-    let machine = Machine::new(&image, &options);
+    let machine = Machine::new(&image, &options());
     let mut search = Search {
         statics: &statics,
         properties,
@@ -115,6 +113,7 @@ pub fn explore(program: &Program, properties: Properties, limits: &Limits<'_>) -
         snapshots: Vec::new(),
         first_new: 0,
         stats: Stats::default(),
+        is_interrupted: false,
         incomplete: None,
         finding: None,
     };
@@ -150,9 +149,13 @@ struct Search<'a, 'p> {
     /// The first event that was not part of the execution before.
     first_new: usize,
     stats: Stats,
+    is_interrupted: bool,
     incomplete: Option<String>,
     finding: Option<Finding>,
 }
+
+/// Loops of more events than this are not recognised as waiting.
+const LONGEST_ROUND: usize = 200;
 
 /// A snapshot is kept every so many events.
 const SNAPSHOT_EVERY: usize = 12;
@@ -169,6 +172,9 @@ impl<'p> Search<'_, 'p> {
             choices: self.inputs.asked.clone(),
             clock: Clock::default(),
             steps: 0,
+            has_effect: false,
+            fingerprint: None,
+            spins: false,
         };
         let has_choices = !first.choices.is_empty();
         if !self.absorb(ran, MAIN) {
@@ -179,9 +185,9 @@ impl<'p> Search<'_, 'p> {
         }
         self.descend(WakeupTree::default(), Vec::new());
         while self.finding.is_none() && self.backtrack() {
-            if (self.limits.interrupted)(&self.stats) {
-                self.note("the search was stopped");
-                return;
+            self.is_interrupted |= (self.limits.interrupted)(&self.stats);
+            if self.is_interrupted {
+                return self.note("the search was stopped");
             }
         }
     }
@@ -195,6 +201,12 @@ impl<'p> Search<'_, 'p> {
     /// Explores from here to the end of one execution.
     fn descend(&mut self, mut tree: WakeupTree, mut sleep: Vec<Planned>) {
         loop {
+            if self.events.len().is_power_of_two() || self.events.len() % 1024 == 0 {
+                self.is_interrupted |= (self.limits.interrupted)(&self.stats);
+            }
+            if self.is_interrupted {
+                return self.note("the search was stopped");
+            }
             if self.events.len() >= self.limits.depth {
                 self.note("an execution was longer than the limit");
                 return self.end_execution();
@@ -232,7 +244,15 @@ impl<'p> Search<'_, 'p> {
 
     /// Whether a thread can make an event now. Exit waits for everybody else.
     fn can_step(&self, thread: ThreadId) -> bool {
-        self.machine.threads().get(thread).is_some() && self.machine.enabled(thread) && !self.is_leaving(thread)
+        self.machine.threads().get(thread).is_some()
+            && self.machine.enabled(thread)
+            && !self.is_leaving(thread)
+            && !self.spins(thread)
+    }
+
+    fn spins(&self, thread: ThreadId) -> bool {
+        let last = self.last_of.get(thread.index()).and_then(|list| list.last());
+        last.is_some_and(|last| self.events[*last as usize].spins)
     }
 
     fn is_leaving(&self, thread: ThreadId) -> bool {
@@ -253,9 +273,11 @@ impl<'p> Search<'_, 'p> {
         self.inputs.begin(&planned.choices);
         let mut footprint = Footprint::default();
         let joined = self.joined_thread(thread);
+        let mut changes = Changes::new(self.statics);
         let (ran, steps) =
-            run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut ());
-        self.record(thread, footprint, steps, joined, threads);
+            run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut changes);
+        let has_effect = changes.has_effect;
+        self.record(thread, footprint, steps, joined, threads, has_effect);
         self.stats.events += 1;
         self.absorb(ran, thread)
     }
@@ -265,7 +287,15 @@ impl<'p> Search<'_, 'p> {
     }
 
     /// Adds the event that was just made: its place in the order, and its races.
-    fn record(&mut self, thread: ThreadId, footprint: Footprint, steps: u32, joined: Option<ThreadId>, threads: usize) {
+    fn record(
+        &mut self,
+        thread: ThreadId,
+        footprint: Footprint,
+        steps: u32,
+        joined: Option<ThreadId>,
+        threads: usize,
+        has_effect: bool,
+    ) {
         let index = self.events.len() as u32;
         let mut found = Dependences::default();
         for access in &footprint.0 {
@@ -301,7 +331,32 @@ impl<'p> Search<'_, 'p> {
         if let Some(node) = self.nodes.last_mut() {
             node.races = races;
         }
-        self.events.push(Event { thread, number, footprint, choices, clock, steps });
+        let in_loop =
+            self.machine.threads()[thread].status == Status::Running && self.statics.is_in_loop(&self.machine, thread);
+        let fingerprint = if in_loop { self.machine.local_fingerprint(thread) } else { None };
+        let spins = self.has_gone_round(thread, fingerprint, has_effect);
+        self.events.push(Event { thread, number, footprint, choices, clock, steps, has_effect, fingerprint, spins });
+    }
+
+    /// Whether a thread is again in a state of its own that it was in before, after events that changed nothing that others
+    /// can see. It would do the same again until somebody interferes; and whatever it can do then, it can also do without
+    /// having gone round. So it waits: executions in which somebody interferes are found by reversing races with its reads.
+    fn has_gone_round(&self, thread: ThreadId, now: Option<u64>, has_effect: bool) -> bool {
+        if now.is_none() || has_effect {
+            return false;
+        }
+        // (The event itself is in the list already, as the last one.)
+        let events = self.last_of.get(thread.index()).map_or(&[][..], Vec::as_slice);
+        for index in events.iter().rev().skip(1).take(LONGEST_ROUND) {
+            let event = &self.events[*index as usize];
+            if event.fingerprint == now {
+                return true;
+            }
+            if event.has_effect {
+                return false;
+            }
+        }
+        false
     }
 
     fn clock_of(&self, thread: ThreadId) -> Clock {
@@ -364,28 +419,55 @@ impl<'p> Search<'_, 'p> {
             self.stats.redundant += 1;
             return self.plant_races();
         }
-        if self.properties.deadlock && self.machine.threads().ids().all(|thread| !self.machine.enabled(thread)) {
-            if let Ending::Deadlock(blocked) = self.machine.deadlock() {
-                return self.found(What::Deadlock(blocked));
-            }
+        let is_stuck = self.machine.threads().ids().all(|thread| !self.machine.enabled(thread));
+        if self.properties.deadlock
+            && is_stuck
+            && let Ending::Deadlock(blocked) = self.machine.deadlock()
+            && !blocked.is_empty()
+        {
+            return self.found(What::Deadlock(blocked));
         }
         self.end_execution();
     }
 
+    /// Threads that wait for locks in a circle. None of them will ever go on, whatever the others do; so it is enough to look at
+    /// the end of an execution.
+    fn circle(&self) -> Option<Vec<Blocked>> {
+        let owner = |thread: ThreadId| match self.machine.wait(thread) {
+            Some(Wait::Lock { owner, .. }) => owner,
+            _ => None,
+        };
+        for start in self.machine.threads().ids() {
+            let mut circle = vec![start];
+            let mut at = start;
+            while let Some(next) = owner(at) {
+                if next == start {
+                    return Some(circle.into_iter().filter_map(|thread| self.machine.blocked(thread)).collect());
+                }
+                if circle.contains(&next) {
+                    break;
+                }
+                circle.push(next);
+                at = next;
+            }
+        }
+        None
+    }
+
     fn end_execution(&mut self) {
         self.stats.executions += 1;
+        if self.properties.deadlock
+            && let Some(circle) = self.circle()
+        {
+            return self.found(What::Deadlock(circle));
+        }
         self.plant_races();
     }
 
     fn found(&mut self, what: What) {
-        let schedule = self.events.iter().map(|event| (event.thread, event.steps)).collect();
-        let inputs = self
-            .events
-            .iter()
-            .flat_map(|event| event.choices.iter().map(|c| (event.thread, c.width, tried_value(c.width, c.index))))
-            .collect();
+        let schedule = self.events.iter().map(|event| (event.thread, event.choices.clone())).collect();
         let threads = self.machine.threads().iter().map(|thread| thread.name.clone()).collect();
-        self.finding = Some(Finding { what, schedule, inputs, threads });
+        self.finding = Some(Finding { what, schedule, threads, is_tainted: self.machine.is_tainted() });
     }
 
     /// Plans the reversal of every race of the events that are new in this execution.
@@ -549,7 +631,7 @@ impl<'p> Search<'_, 'p> {
 
 /// The next values to try: like counting, the last one fastest.
 fn next_choices(choices: &[Choice]) -> Option<Vec<Choice>> {
-    let last = choices.iter().rposition(|choice| choice.index + 1 < tried(choice.width))?;
+    let last = choices.iter().rposition(|choice| choice.index + 1 < choice.count())?;
     let mut next = choices[..=last].to_vec();
     next[last].index += 1;
     Some(next)

@@ -137,6 +137,20 @@ fn measure_executions(name: &str, source: &str) {
     println!("{name}: {rate:.0} executions/s of {} steps, {speed:.1} million steps/s", steps / executions);
 }
 
+/// How fast a machine with fifteen threads in the middle of their work is copied.
+fn measure_forks(source: &str) {
+    let program = leno_ir::text::parse(source).expect("the program parses");
+    let image = Image::new(&program);
+    let mut machine = Machine::new(&image, &Options::default());
+    machine.run(&mut Random::new(1), &mut Captured::new(0), 250);
+    let start = Instant::now();
+    let mut threads = 0;
+    for _ in 0..100_000 {
+        threads = std::hint::black_box(machine.clone()).threads().len();
+    }
+    println!("forks: {:.2} µs each, with {threads} threads", start.elapsed().as_secs_f64() * 10.0);
+}
+
 /// Runs all benchmarks, or those whose names contain an argument.
 fn main() {
     let wanted: Vec<String> = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
@@ -145,6 +159,9 @@ fn main() {
         if is_wanted(name) {
             measure(name, source, &mut RoundRobin::default());
         }
+    }
+    if is_wanted("forks") {
+        measure_forks(&fifteen_threads());
     }
     if is_wanted("threads") {
         measure_executions("fifteen threads", &fifteen_threads());

@@ -6,8 +6,8 @@
 
 use crate::graph::{Components, Rows};
 use crate::index::Idx;
-use crate::points_to::{Place, PointsTo, for_each_op};
-use crate::program::{Callee, FuncId, Op, Program};
+use crate::points_to::{PointsTo, for_each_op};
+use crate::program::{Callee, FuncId, Op, Place, Program};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
 pub enum CallKind {
@@ -64,7 +64,7 @@ impl CallGraph {
         let count = program.functions.len();
         let pairs = |kind: Option<CallKind>| {
             let wanted = edges.iter().filter(|edge| kind.is_none_or(|kind| edge.kind == kind));
-            let mut pairs: Vec<(FuncId, FuncId)> = wanted.map(|edge| (edge.place.function, edge.callee)).collect();
+            let mut pairs: Vec<(FuncId, FuncId)> = wanted.map(|edge| (edge.place.func, edge.callee)).collect();
             pairs.sort_unstable();
             pairs.dedup();
             pairs
@@ -76,7 +76,7 @@ impl CallGraph {
             None => program.functions.ids().collect(),
         };
         let reachable = everything.reachable(roots);
-        let is_live_spawn = |edge: &&CallEdge| edge.kind == CallKind::Spawn && reachable[edge.place.function.index()];
+        let is_live_spawn = |edge: &&CallEdge| edge.kind == CallKind::Spawn && reachable[edge.place.func.index()];
         let mut thread_entries: Vec<FuncId> = edges.iter().filter(is_live_spawn).map(|edge| edge.callee).collect();
         thread_entries.sort_unstable();
         thread_entries.dedup();
@@ -96,8 +96,8 @@ impl CallGraph {
 
     /// The calls and spawns in one function.
     pub fn edges_from(&self, function: FuncId) -> &[CallEdge] {
-        let start = self.edges.partition_point(|edge| edge.place.function < function);
-        let end = self.edges.partition_point(|edge| edge.place.function <= function);
+        let start = self.edges.partition_point(|edge| edge.place.func < function);
+        let end = self.edges.partition_point(|edge| edge.place.func <= function);
         &self.edges[start..end]
     }
 

@@ -42,7 +42,7 @@ fn write_graph(dot: &mut String, names: &Names<'_>, functions: &[FuncId], calls:
     for edge in calls.into_iter().flat_map(CallGraph::edges).filter(|edge| edge.kind == CallKind::Spawn) {
         let place = edge.place;
         if has_blocks(names.program(), edge.callee) {
-            write!(dot, "  {} -> {}", node(place.function, place.block), node(edge.callee, BlockId(0)))?;
+            write!(dot, "  {} -> {}", node(place.func, place.block), node(edge.callee, BlockId(0)))?;
             dot.push_str(" [style=dashed, label=\"spawn\"];\n");
         }
     }

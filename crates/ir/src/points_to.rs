@@ -12,15 +12,16 @@
 //!
 //! **Objects.** A static object, a slot, an allocation site, a function, each stands for all its instances; and
 //! one [`AbstractObject::Unknown`] stands for everything outside the program. Fields are not told apart, but for
-//! one thing (see [`Cells`]): what is stored as a pointer is not found again by a 16- or 32-bit load.
+//! one thing (see `Cells` in the source): what is stored as a pointer is not found again by a 16- or 32-bit load.
 //!
 //! **Why it is sound.** A register, of whatever type, is given everything that its value may have been computed
 //! from, through any integer arithmetic, conversions and bytewise copies; so casts to integers and back,
 //! tagged pointers, `memcpy` byte by byte and xor-linked lists are covered. What is not followed:
 //! - Control. A pointer that is rebuilt by testing each of its bits is lost.
 //! - The offset of `ptr_add`, and `ptr_diff`: an address is computed from a pointer into the object that it
-//!   addresses. C demands this, and the interpreter reports who leaves an object that way. (An offset from a
-//!   constant is followed, as `(char *)0 + address` is a cast.)
+//!   addresses. C demands this (6.5.6p8); a program that gets from one object into another by adding to a pointer
+//!   has a memory error, which must be looked for without relying on these sets. (An offset from a constant
+//!   is followed, as `(char *)0 + address` is a cast.)
 //! - Access to a pointer's bytes by 16- and 32-bit types of less than pointer width. C forbids it (6.5p7).
 //! - Values that come from nowhere. A number that the program did not make from an address is no address.
 //!
@@ -42,10 +43,9 @@ use crate::id_set::IdSet;
 use crate::index::{Idx, IndexVec};
 use crate::index_type;
 use crate::program::{
-    BinaryOp, Body, Callee, CastOp, Expr, External, FuncId, Function, LocalId, ObjectId, Op, Program, ResultType,
-    SlotId, SyncOp, Type, UnaryOp,
+    BinaryOp, Body, Callee, CastOp, DataModel, Expr, External, FuncId, Function, LocalId, ObjectId, Op, Place, Program,
+    ResultType, SlotId, SyncOp, Type, UnaryOp,
 };
-use crate::program::{BlockId, DataModel};
 use crate::visit::AccessKind;
 
 index_type!(
@@ -67,15 +67,6 @@ pub enum AbstractObject {
     Slot(FuncId, SlotId),
     /// All that one `allocate` makes.
     Site(Place),
-}
-
-/// Where an instruction is.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
-pub struct Place {
-    pub function: FuncId,
-    pub block: BlockId,
-    /// Its number in the block; the number of instructions for the terminator.
-    pub instr: u32,
 }
 
 /// What an instruction may do to objects itself (not what the functions that it calls do, if they have bodies).
@@ -228,7 +219,7 @@ pub fn for_each_op<'p>(id: FuncId, function: &'p Function, mut visit: impl FnMut
     let Body::Blocks(blocks) = &function.body else { return };
     for (block_id, block) in blocks.iter_enumerated() {
         for (index, instr) in block.instrs.iter().enumerate() {
-            visit(Place { function: id, block: block_id, instr: index as u32 }, &instr.op);
+            visit(Place { func: id, block: block_id, index: index as u32 }, &instr.op);
         }
     }
 }

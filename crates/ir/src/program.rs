@@ -224,6 +224,15 @@ pub struct Instr {
     pub span: Span,
 }
 
+/// Where an instruction is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
+pub struct Place {
+    pub func: FuncId,
+    pub block: BlockId,
+    /// Its number in the block; the number of instructions for the terminator.
+    pub index: u32,
+}
+
 /// What one step of a thread does.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Op {

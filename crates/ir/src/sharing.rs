@@ -24,8 +24,8 @@ use crate::callgraph::{CallGraph, CallKind};
 use crate::cfg::Cfg;
 use crate::graph::Rows;
 use crate::index::Idx;
-use crate::points_to::{AbstractId, AbstractObject, Accessed, ObjectSet, Place, PointsTo, for_each_op};
-use crate::program::{FuncId, ObjectKind, Op, Program};
+use crate::points_to::{AbstractId, AbstractObject, Accessed, ObjectSet, PointsTo, for_each_op};
+use crate::program::{FuncId, ObjectKind, Op, Place, Program};
 
 /// How threads may share an object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -182,7 +182,7 @@ fn accesses_by_function(program: &Program, points_to: &PointsTo) -> Vec<Accessed
 }
 
 fn starts_unknown_threads(calls: &CallGraph) -> bool {
-    let live = |place: &Place| calls.is_reachable(place.function);
+    let live = |place: &Place| calls.is_reachable(place.func);
     calls.unknown().iter().any(|(place, kind)| *kind == CallKind::Spawn && live(place))
 }
 
@@ -201,7 +201,7 @@ fn thread_roots(program: &Program, calls: &CallGraph) -> Vec<ThreadRoot> {
 /// How often each function may be started as a thread.
 fn times_spawned(program: &Program, calls: &CallGraph, entry: FuncId) -> Vec<Times> {
     let count = program.functions.len();
-    let pairs: Vec<(FuncId, FuncId)> = calls.edges().iter().map(|edge| (edge.place.function, edge.callee)).collect();
+    let pairs: Vec<(FuncId, FuncId)> = calls.edges().iter().map(|edge| (edge.place.func, edge.callee)).collect();
     let rows = Rows::new(count, &pairs);
     let mut runs = vec![Times::Never; count];
     let mut spawned = vec![Times::Never; count];

@@ -15,11 +15,12 @@ use std::path::PathBuf;
     It turns them into a small representation in which every step that another thread could see is one instruction, runs \
     that under any schedule, and writes it back as C.")]
 #[command(after_help = "Exit codes:\n  \
-    0  the program ended normally (for `run`: its own exit status)\n  \
+    0  safe; done (for `run`: the program's own exit status)\n  \
     1  a violation was found\n  \
     2  no verdict: a limit was reached\n  \
     3  the input or the command line is wrong\n\n\
     Examples:\n  \
+    leno check bank.c                   look at all of its schedules\n  \
     leno run --seed 7 bank.c            run it, under one schedule of many\n  \
     leno dump --ir bank.c               show the representation\n  \
     leno emit-c bank.c -o plain.c       write it back as C")]
@@ -30,6 +31,14 @@ pub struct Cli {
 
 #[derive(Subcommand, Debug)]
 pub enum Command {
+    /// Check a program under all schedules
+    ///
+    /// Says SAFE (exit code 0), UNSAFE with the schedule that shows it (1), or UNKNOWN with what stopped the search (2).
+    #[command(after_help = "Examples:\n  \
+        leno check examples/bank_account.c\n  \
+        leno check --property race,deadlock -DN=4 main.c queue.c\n  \
+        leno check --timeout 60 --stats examples/peterson.c")]
+    Check(Check),
     /// Run a program under a schedule chosen at random from a seed
     ///
     /// Every step is checked: invalid memory accesses, uninitialised values, failed assertions, wrong unlocks and deadlocks
@@ -50,6 +59,35 @@ pub enum Command {
     #[command(after_help = "Example:\n  \
         leno emit-c examples/treiber_stack.c -o plain.c && cc plain.c -lpthread -lm && ./a.out")]
     EmitC(EmitC),
+}
+
+#[derive(Args, Debug)]
+pub struct Check {
+    #[command(flatten)]
+    pub program: Sources,
+    /// What to look for: assert, race, deadlock, memsafety, overflow, or a `.prp` file [default: all but overflow]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub property: Vec<String>,
+    /// How to look
+    #[arg(long, value_enum, default_value_t = Engine::Auto)]
+    pub engine: Engine,
+    /// Give up after this many seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<f64>,
+    /// Say on standard error what it took
+    #[arg(long)]
+    pub stats: bool,
+    /// Only the verdict
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Engine {
+    /// Whatever fits best
+    Auto,
+    /// Explore every schedule that makes a difference
+    Explore,
 }
 
 #[derive(Args, Debug)]
@@ -99,7 +137,7 @@ pub struct EmitC {
 }
 
 /// The program, and how to read it.
-#[derive(Args, Debug)]
+#[derive(Args, Clone, Debug)]
 pub struct Sources {
     /// C files (`.i` files are taken as preprocessed); together they are one program
     #[arg(required = true, value_name = "FILE")]
@@ -162,6 +200,7 @@ impl Cli {
     pub fn in_order(mut self, matches: &ArgMatches) -> Command {
         if let Some((_, matches)) = matches.subcommand() {
             let sources = match &mut self.command {
+                Command::Check(check) => &mut check.program,
                 Command::Run(run) => &mut run.program,
                 Command::Dump(dump) => &mut dump.program,
                 Command::EmitC(emit) => &mut emit.program,

@@ -1,14 +1,19 @@
 //! What each command does, and with which exit code it ends.
 
-use crate::arguments::{Command, Dump, EmitC, Run, Sources};
-use crate::dot;
-use leno::{Compiled, Ending, Input, Options, RunOptions};
+use crate::arguments::{Check, Command, Dump, EmitC, Run, Sources};
+use leno::{
+    CheckOptions, Compiled, EVERYTHING, Ending, Input, NOTHING, Options, Properties, RunOptions, Stats, Verdict,
+};
 use leno_c::library;
 use leno_c::preprocess::Preprocess;
 use leno_ir::interp::Terminal;
+use std::cell::Cell;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// How a command went.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,6 +42,7 @@ impl From<Status> for ExitCode {
 
 pub fn execute(command: Command) -> Status {
     let result = match &command {
+        Command::Check(check) => execute_check(check),
         Command::Run(run) => execute_run(run),
         Command::Dump(dump) => execute_dump(dump),
         Command::EmitC(emit) => execute_emit(emit),
@@ -44,11 +50,109 @@ pub fn execute(command: Command) -> Status {
     result.unwrap_or_else(|status| status)
 }
 
+fn execute_check(check: &Check) -> Result<Status, Status> {
+    let properties = properties(&check.property)?;
+    let mut sources = check.program.clone();
+    sources.check_overflow |= properties.overflow;
+    let compiled = load(&sources)?;
+    if compiled.program.entry.is_none() {
+        return Err(no_main());
+    }
+    let timeout = check.timeout.filter(|seconds| *seconds >= 0.0).map(Duration::from_secs_f64);
+    let progress = Progress::new(!check.quiet && io::stderr().is_terminal());
+    let options = CheckOptions { properties, timeout };
+    let checked = leno::check(&compiled.program, &options, &|stats| progress.is_interrupted(stats));
+    progress.finish();
+    if check.stats {
+        let Stats { executions, redundant, events } = checked.stats;
+        say(&format!("executions: {executions}\nredundant: {redundant}\nevents: {events}\n"));
+        say(&format!("seconds: {:.3}\n", progress.start.elapsed().as_secs_f64()));
+    }
+    let report = checked.report(&compiled.program);
+    let shown = if check.quiet { report.lines().next().unwrap_or_default().to_string() + "\n" } else { report };
+    print(&shown)?;
+    Ok(match checked.verdict {
+        Verdict::Safe => Status::Program(0),
+        Verdict::Unsafe(_) => Status::Violation,
+        Verdict::Unknown(_) => Status::NoVerdict,
+    })
+}
+
+fn no_main() -> Status {
+    say("error: the program has no `main`\n  = help: name all of its files\n");
+    Status::BadInput
+}
+
+/// The properties that a list of names, or a `.prp` file of the verification competition, selects.
+fn properties(names: &[String]) -> Result<Properties, Status> {
+    if names.is_empty() {
+        return Ok(EVERYTHING);
+    }
+    let mut selected = NOTHING;
+    for name in names {
+        let text = if name.ends_with(".prp") {
+            fs::read_to_string(name).map_err(|error| {
+                say(&format!("error: cannot read `{name}`: {error}\n"));
+                Status::BadInput
+            })?
+        } else {
+            name.clone()
+        };
+        let has = |word: &str| text.contains(word);
+        let before = selected;
+        selected.assertion |= text == "assert" || has("call(reach_error") || has("call(__VERIFIER_error");
+        selected.race |= text == "race" || has("no-data-race") || has("! data-race");
+        selected.deadlock |= text == "deadlock";
+        selected.memory |= text == "memsafety" || has("valid-deref") || has("valid-free") || has("valid-memsafety");
+        selected.overflow |= text == "overflow" || has("overflow)");
+        if selected == before && text != "all" {
+            say(&format!(
+                "error: `{name}` selects no property\n  = help: choose from assert, race, deadlock, memsafety, overflow\n"
+            ));
+            return Err(Status::BadInput);
+        }
+    }
+    Ok(selected)
+}
+
+/// A line on the terminal that shows how far the search is, and the end of the search on Ctrl-C.
+struct Progress {
+    start: Instant,
+    is_shown: bool,
+    last: Cell<Instant>,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Progress {
+    fn new(is_shown: bool) -> Progress {
+        let interrupted = Arc::new(AtomicBool::new(false));
+        let flag = Arc::clone(&interrupted);
+        // Without a handler Ctrl-C just ends the process: nothing is lost but what is known so far.
+        let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
+        let now = Instant::now();
+        Progress { start: now, is_shown, last: Cell::new(now), interrupted }
+    }
+
+    fn is_interrupted(&self, stats: &Stats) -> bool {
+        if self.is_shown && self.last.get().elapsed() >= Duration::from_millis(200) {
+            self.last.set(Instant::now());
+            let rate = stats.executions as f64 / self.start.elapsed().as_secs_f64();
+            say(&format!("\r{} executions, {rate:.0} a second", stats.executions));
+        }
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    fn finish(&self) {
+        if self.is_shown {
+            say("\r\x1b[K");
+        }
+    }
+}
+
 fn execute_run(run: &Run) -> Result<Status, Status> {
     let compiled = load(&run.program)?;
     if compiled.program.entry.is_none() {
-        eprintln!("error: the program has no `main`\n  = help: name all of its files");
-        return Err(Status::BadInput);
+        return Err(no_main());
     }
     let options = RunOptions {
         seed: run.seed,
@@ -74,7 +178,7 @@ fn execute_run(run: &Run) -> Result<Status, Status> {
 
 fn execute_dump(dump: &Dump) -> Result<Status, Status> {
     let compiled = load(&dump.program)?;
-    let text = if dump.what.cfg { dot::graph(&compiled.program) } else { compiled.program.to_string() };
+    let text = if dump.what.cfg { leno_ir::dot::program(&compiled.program) } else { compiled.program.to_string() };
     print(&text)
 }
 

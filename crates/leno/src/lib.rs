@@ -17,10 +17,13 @@
 //! # Ok::<(), leno::Failure>(())
 //! ```
 
+mod checking;
 mod execution;
 
+pub use checking::{CheckOptions, Checked, EVERYTHING, NOTHING, Verdict, check};
 pub use execution::{Frame, Position, Run, RunOptions, run, run_in};
 pub use leno_c::driver::{Compiled, Failure, Input, Options, Report, compile};
+pub use leno_explore::{Properties, Stats};
 pub use leno_ir::interp::Ending;
 pub use leno_ir::program::Program;
 

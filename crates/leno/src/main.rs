@@ -2,7 +2,6 @@
 
 mod arguments;
 mod command;
-mod dot;
 
 use arguments::Cli;
 use clap::{CommandFactory, FromArgMatches};

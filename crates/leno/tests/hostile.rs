@@ -11,7 +11,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-const LIMIT: Duration = Duration::from_secs(10);
+/// The promise is ten seconds on a machine with nothing else to do; tests run several at once.
+const LIMIT: Duration = Duration::from_secs(30);
 const LEVELS: usize = 100_000;
 
 fn compile(text: Vec<u8>) -> Result<Compiled, Failure> {
@@ -125,6 +126,10 @@ fn nests(levels: usize) -> Vec<(&'static str, String)> {
         ("do", body("do ", ";", " while (0);")),
         ("switch", body("switch (x) ", ";", "")),
         ("cases", body("switch (x) { case 1: ", "x++;", " }")),
+        ("labels and their addresses", {
+            let uses: String = (0..levels).map(|n| format!("l{n}: p = &&l{n};")).collect();
+            format!("int main(void) {{ void *p; {uses} goto *p; }}")
+        }),
         ("labels", format!("int main(void) {{ {} ; }}", (0..levels).map(|n| format!("l{n}:")).collect::<String>())),
         ("pointers", around("int ", "*", "p", "", ";")),
         ("const pointers", around("int ", "* const ", "p", "", ";")),

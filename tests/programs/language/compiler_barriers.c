@@ -14,3 +14,4 @@ int main(void) {
     printf("%d\n", x);
     return 0;
 }
+//~ STDOUT: 2

@@ -18,3 +18,6 @@ int main(void) {
     finish(3);
 }
 //~ EXIT: 3
+//~ STDOUT: 25 2 3 4
+//~ STDOUT: aliased
+//~ STDOUT: finish

@@ -31,3 +31,11 @@ int main(void) {
     printf("%1$s %2$d %1$s\n", "pos", 7);
     return 0;
 }
+//~ STDOUT: 1 two 3.000000 4 5.500000 6 (nil)
+//~ STDOUT: 12345-abcdef-2.5|17 12345-abc
+//~ STDOUT: 3
+//~ STDOUT: 5
+//~ STDOUT:  3.14
+//~ STDOUT: abc def
+//~ STDOUT: 3 0
+//~ STDOUT: pos 7 pos

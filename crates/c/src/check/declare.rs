@@ -9,6 +9,7 @@ use crate::source::Span;
 use crate::typed::*;
 use crate::types::*;
 use leno_ir::index::IndexVec;
+use std::collections::HashMap;
 
 impl<'a> Checker<'a> {
     pub fn file_declaration(&mut self, declaration: &'a ast::Declaration) -> Result<()> {
@@ -25,7 +26,7 @@ impl<'a> Checker<'a> {
         let base = self.inferred_base(spec, base, item)?;
         let ty = self.declarator_type(spec, base, declarator)?;
         match self.ast.specs[spec].storage {
-            Some(Storage::Typedef) => self.declare_typedef(name, ty, declarator.span),
+            Some(Storage::Typedef) => self.declare_typedef(spec, name, ty, declarator),
             _ if self.types().is_function(ty.ty) => {
                 if item.init.is_some() {
                     return fail(declarator.span, "a function cannot have an initialiser");
@@ -64,10 +65,17 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn declare_typedef(&mut self, name: Name, ty: QualType, span: Span) -> Result<()> {
+    fn declare_typedef(
+        &mut self,
+        spec: ast::SpecId,
+        name: Name,
+        ty: QualType,
+        declarator: &'a Declarator,
+    ) -> Result<()> {
+        let (span, align) = (declarator.span, self.declaration_align(spec, declarator)?);
         match self.scopes.get_here(name) {
-            None | Some(Entity::Typedef(_)) => {
-                self.scopes.bind(name, Entity::Typedef(ty));
+            None | Some(Entity::Typedef(..)) => {
+                self.scopes.bind(name, Entity::Typedef(ty, align));
                 Ok(())
             }
             Some(_) => fail(span, format!("`{}` has been declared as something else", self.text(name))),
@@ -97,8 +105,7 @@ impl<'a> Checker<'a> {
         let is_extern = specifiers.storage == Some(Storage::Extern);
         let id = self.linked_global(name, ty, specifiers.storage, span)?;
         self.scopes.bind(name, Entity::Global(id));
-        let align =
-            self.requested_align(&specifiers.alignas, &[&specifiers.attributes, &item.declarator.attributes])?;
+        let align = self.declaration_align(spec, &item.declarator)?;
         let global = &mut self.unit.globals[id];
         global.align = global.align.max(align);
         global.is_thread_local |= specifiers.is_thread_local;
@@ -196,8 +203,7 @@ impl<'a> Checker<'a> {
         let id = self.anonymous_global(full_name, ty, constant, Definition::Tentative, span);
         self.scopes.bind(name, Entity::Global(id));
         let specifiers = &self.ast.specs[spec];
-        let align =
-            self.requested_align(&specifiers.alignas, &[&specifiers.attributes, &item.declarator.attributes])?;
+        let align = self.declaration_align(spec, &item.declarator)?;
         let global = &mut self.unit.globals[id];
         global.align = global.align.max(align);
         global.is_thread_local = specifiers.is_thread_local;
@@ -332,6 +338,8 @@ impl<'a> Checker<'a> {
             vars: IndexVec::new(),
             labels: IndexVec::new(),
             named_labels: Vec::new(),
+            visible_labels: HashMap::new(),
+            local_labels: Vec::new(),
             address_labels: Vec::new(),
             switches: Vec::new(),
             loops: 0,
@@ -360,7 +368,8 @@ impl<'a> Checker<'a> {
         let id = self.declare_function(definition.spec, name, ty.into(), &definition.declarator, None)?;
         self.scopes.bind_file(name, Entity::Function(id));
         let function = &mut self.unit.functions[id];
-        if function.definition.is_some() {
+        // An `extern inline` of GNU kind is only a proposal.
+        if function.definition.is_some() && !function.is_inline {
             return fail(span, format!("`{}` is defined twice", self.text(name)));
         }
         function.span = span;
@@ -510,7 +519,7 @@ impl<'a> Checker<'a> {
         let ty = self.declarator_type(spec, base, declarator)?;
         statements.extend(self.pending_size_statements(declarator.span));
         match self.ast.specs[spec].storage {
-            Some(Storage::Typedef) => self.declare_typedef(name, ty, declarator.span),
+            Some(Storage::Typedef) => self.declare_typedef(spec, name, ty, declarator),
             _ if self.types().is_function(ty.ty) => {
                 let id = self.declare_function(spec, name, ty, declarator, item.asm_label.as_deref())?;
                 self.scopes.bind(name, Entity::Function(id));
@@ -545,8 +554,7 @@ impl<'a> Checker<'a> {
         self.refuse_redeclared(name, span)?;
         self.refuse_object_type(ty, span)?;
         let specifiers = &self.ast.specs[spec];
-        let align =
-            self.requested_align(&specifiers.alignas, &[&specifiers.attributes, &item.declarator.attributes])?;
+        let align = self.declaration_align(spec, &item.declarator)?;
         let var = self.new_var(self.text(name).to_string(), ty, span);
         self.scopes.bind(name, Entity::Var(var));
         let (ty, init) = match item.init {

@@ -60,7 +60,8 @@ impl<'a> Checker<'a> {
             }
             Written::AlignofType(name) => {
                 let ty = self.type_name(name)?;
-                Ok(self.size_constant(u64::from(self.types().align_of(ty.ty)), span))
+                let align = self.types().align_of(ty.ty).max(self.typedef_align(name.spec, &name.declarator));
+                Ok(self.size_constant(u64::from(align), span))
             }
             Written::Generic { control, associations } => self.generic(*control, associations, span),
             Written::StmtExpr(body) => self.statement_expression(*body, span),
@@ -103,7 +104,7 @@ impl<'a> Checker<'a> {
                 let null = self.constant(0, self.common().void_ptr, span);
                 Ok(self.push(ExprKind::Deref(null), ty, span))
             }
-            Some(Entity::Typedef(_)) => fail(span, format!("`{}` is a type, not a value", self.text(name))),
+            Some(Entity::Typedef(..)) => fail(span, format!("`{}` is a type, not a value", self.text(name))),
             None => self.undeclared(name, span),
         }
     }
@@ -448,6 +449,64 @@ pub fn string_bytes(units: &[u32], width: usize) -> Vec<u8> {
 }
 
 fn parse_float<F: Float>(text: &str) -> Option<u128> {
-    // An enormous exponent or digit string must neither overflow nor take for ever.
-    text.parse::<F>().ok().map(Float::to_bits)
+    if text.len() <= MOST_DIGITS {
+        return text.parse::<F>().ok().map(Float::to_bits);
+    }
+    shorten(text)?.parse::<F>().ok().map(Float::to_bits)
+}
+
+/// More digits than this cannot decide how a number rounds, except by being there: the longest tie between two numbers
+/// of the x87 format has about 11,500 digits. Reading takes time that is quadratic in their number.
+const MOST_DIGITS: usize = 12_000;
+
+/// The same number, or one that rounds as it does, with at most [`MOST_DIGITS`] digits.
+fn shorten(text: &str) -> Option<String> {
+    let is_hex = text.starts_with("0x") || text.starts_with("0X");
+    let (prefix, rest) = text.split_at(if is_hex { 2 } else { 0 });
+    let marks: &[char] = if is_hex { &['p', 'P'] } else { &['e', 'E'] };
+    let (mantissa, exponent) = rest.split_once(marks).unwrap_or((rest, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let digits = format!("{whole}{fraction}");
+    let significant = digits.trim_start_matches('0');
+    let (kept, dropped) = significant.split_at(significant.len().min(MOST_DIGITS));
+    let sticky = if dropped.bytes().any(|digit| digit != b'0') { "1" } else { "" };
+    let moved = i64::try_from(dropped.len()).ok()? - i64::try_from(sticky.len() + fraction.len()).ok()?;
+    let moved = if is_hex { 4 * moved } else { moved };
+    // Beyond this every number is zero or infinite, whatever its digits.
+    let exponent = exponent.parse::<i64>().unwrap_or(if exponent.starts_with('-') { -1 << 40 } else { 1 << 40 });
+    let exponent = (exponent + moved).clamp(-100_000, 100_000);
+    let mark = if is_hex { 'p' } else { 'e' };
+    Some(format!("{prefix}{}{kept}{sticky}{mark}{exponent}", if kept.is_empty() { "0" } else { "" }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_any_length_round_correctly() {
+        let zeros = "0".repeat(2 * MOST_DIGITS);
+        let sevens = "7".repeat(2 * MOST_DIGITS);
+        let texts = [
+            format!("0.{sevens}e-300"),
+            format!("{sevens}.{sevens}e-{}", 2 * MOST_DIGITS),
+            // Halfway between two numbers, and just above.
+            format!("9007199254740993.{zeros}"),
+            format!("9007199254740993.{zeros}1"),
+            format!("0.{zeros}1e{}", 2 * MOST_DIGITS + 1),
+            format!("0.{zeros}"),
+            format!("1.{zeros}e-999999999999999999999"),
+            format!("1.{zeros}e999999999999999999999"),
+        ];
+        for text in texts {
+            let expected = text.parse::<f64>().map(|value| u128::from(value.to_bits())).ok();
+            assert_eq!(parse_float::<Double>(&text), expected, "{}…", &text[..20]);
+        }
+        let hex = format!("0x1.{zeros}8p3");
+        assert_eq!(parse_float::<Double>(&hex), Some(u128::from(8.0_f64.to_bits())));
+        assert_eq!(
+            parse_float::<Double>(&format!("0x{}p-{}", "f".repeat(20_000), 80_000)),
+            Some(u128::from(1.0_f64.to_bits()))
+        );
+    }
 }

@@ -89,8 +89,11 @@ struct FunctionState {
     ret: QualType,
     vars: IndexVec<VarId, Var>,
     labels: IndexVec<LabelId, String>,
-    /// Labels by name; the span is that of the first use while it has not been defined.
     named_labels: Vec<NamedLabel>,
+    /// Which of them a name may mean here; the last one does.
+    visible_labels: HashMap<Name, Vec<usize>>,
+    /// Those that `__label__` declared in the blocks that are open.
+    local_labels: Vec<usize>,
     address_labels: Vec<LabelId>,
     switches: Vec<SwitchState>,
     loops: u32,
@@ -104,14 +107,14 @@ struct NamedLabel {
     label: LabelId,
     first_use: Span,
     is_defined: bool,
-    /// Declared by `__label__`, and whether that scope has ended.
-    is_local: bool,
-    is_hidden: bool,
+    has_address: bool,
 }
 
 struct SwitchState {
     ty: TypeId,
     cases: Vec<Case>,
+    /// Where the values of the cases stand.
+    places: Vec<Span>,
     default: Option<LabelId>,
 }
 

@@ -10,7 +10,8 @@ use leno_ir::index::Idx;
 
 #[derive(Clone, Copy, Debug)]
 pub enum Entity {
-    Typedef(QualType),
+    /// With the alignment that the typedef asks for (0: none), which is not part of the type.
+    Typedef(QualType, u32),
     Var(VarId),
     Global(GlobalId),
     Function(FuncId),

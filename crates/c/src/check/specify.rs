@@ -78,7 +78,7 @@ impl<'a> Checker<'a> {
 
     fn typedef_type(&mut self, name: ast::Name, span: Span) -> Result<QualType> {
         match self.scopes.get(name).map(|b| b.meaning) {
-            Some(Entity::Typedef(ty)) => Ok(ty),
+            Some(Entity::Typedef(ty, _)) => Ok(ty),
             _ => fail(span, format!("`{}` is not the name of a type here", self.text(name))),
         }
     }
@@ -121,8 +121,28 @@ impl<'a> Checker<'a> {
         Some(if signed { kind } else { kind.to_unsigned() })
     }
 
+    /// The alignment that a declaration asks for, by itself or through a typedef; 0 when it asks for none.
+    pub fn declaration_align(&mut self, spec: SpecId, declarator: &'a Declarator) -> Result<u32> {
+        let specifiers = &self.ast.specs[spec];
+        let asked = self.requested_align(&specifiers.alignas, &[&specifiers.attributes, &declarator.attributes])?;
+        Ok(asked.max(self.typedef_align(spec, declarator)))
+    }
+
+    /// What a typedef that is used as it is (not for a pointer to it, say) asks for.
+    pub fn typedef_align(&self, spec: SpecId, declarator: &Declarator) -> u32 {
+        match self.ast.specs[spec].ty {
+            TypeSpecifier::Typedef(name) if declarator.derived.is_empty() => {
+                match self.scopes.get(name).map(|binding| binding.meaning) {
+                    Some(Entity::Typedef(_, align)) => align,
+                    _ => 0,
+                }
+            }
+            _ => 0,
+        }
+    }
+
     /// The alignment asked for by `_Alignas` and `aligned`; 0 when there is none.
-    pub fn requested_align(&mut self, alignas: &'a [ast::Alignas], attributes: &[&'a [Attribute]]) -> Result<u32> {
+    fn requested_align(&mut self, alignas: &'a [ast::Alignas], attributes: &[&'a [Attribute]]) -> Result<u32> {
         let mut align = 0;
         for request in alignas {
             let value = match request {
@@ -151,6 +171,14 @@ impl<'a> Checker<'a> {
         Ok(align)
     }
 
+    /// What `#pragma pack` says about a record; 0 when it says nothing.
+    fn pragma_pack(&mut self, attributes: &'a [Attribute]) -> Result<u32> {
+        match attributes.iter().find(|attribute| attribute.name == "pragma pack").map(|found| found.args.first()) {
+            Some(Some(AttributeArg::Expr(expr))) => Ok(self.align_value(*expr)? as u32),
+            _ => Ok(0),
+        }
+    }
+
     fn align_value(&mut self, expr: ast::ExprId) -> Result<u64> {
         let value = self.constant_int(expr, "an alignment")?;
         let span = self.ast.exprs[expr].span;
@@ -170,10 +198,11 @@ impl<'a> Checker<'a> {
                 let name = &self.unit.types.records[id].name;
                 return fail(spec.span, format!("`{name}` is defined twice"));
             }
-            let is_packed = has(&spec.attributes, "packed");
+            let packing =
+                Packing { packed: has(&spec.attributes, "packed"), pragma: self.pragma_pack(&spec.attributes)? };
             let specs = self.members(members)?;
             let align = self.requested_align(&[], &[&spec.attributes])?;
-            let layout = self.unit.types.lay_out(&specs, spec.is_union, is_packed, align);
+            let layout = self.unit.types.lay_out(&specs, spec.is_union, packing, align);
             if layout.size > MAX_OBJECT_BYTES {
                 return fail(spec.span, "this type is too large");
             }
@@ -232,7 +261,7 @@ impl<'a> Checker<'a> {
         let ty = self.declared_type(base, declarator)?;
         let ty = self.apply_type_attributes(ty, &declarator.attributes)?;
         let specifiers = &self.ast.specs[spec];
-        let align = self.requested_align(&specifiers.alignas, &[&specifiers.attributes, &declarator.attributes])?;
+        let align = self.declaration_align(spec, declarator)?;
         if declarator.name.is_none() && bits.is_none() && !self.types().is_record(ty.ty) {
             return Ok(None); // `int;` or a mere `enum { … };` declares nothing
         }

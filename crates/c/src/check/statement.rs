@@ -207,7 +207,8 @@ impl<'a> Checker<'a> {
         let is_fence = words.iter().any(|w| matches!(*w, "mfence" | "sfence" | "lfence"));
         let harmless =
             words.iter().all(|w| matches!(*w, "pause" | "nop" | "rep" | "mfence" | "sfence" | "lfence" | "yield"));
-        if harmless && !asm.has_operands {
+        // Without instructions, operands only pin values down for the compiler.
+        if harmless && (!asm.has_operands || words.is_empty()) && !asm.has_effects {
             if is_fence {
                 let fence = Builtin::Fence(leno_ir::program::Order::SeqCst);
                 let kind = ExprKind::Builtin { builtin: fence, args: Vec::new() };
@@ -233,23 +234,16 @@ impl<'a> Checker<'a> {
         let value = self.promote(value);
         let ty = self.ty(value).ty;
         if let Some(function) = &mut self.function {
-            function.switches.push(SwitchState { ty, cases: Vec::new(), default: None });
+            function.switches.push(SwitchState { ty, cases: Vec::new(), places: Vec::new(), default: None });
         }
         let body = self.scoped(body);
         let state = self.function.as_mut().and_then(|f| f.switches.pop());
         let body = body?;
-        let (cases, default) = state.map_or((Vec::new(), None), |s| (s.cases, s.default));
-        self.refuse_double_cases(&cases, span)?;
+        let Some(SwitchState { cases, places, default, .. }) = state else {
+            return fail(span, "`switch` outside a function");
+        };
+        refuse_double_cases(&cases, &places)?;
         Ok(self.statement(StmtKind::Switch { value, body, cases, default }, span))
-    }
-
-    fn refuse_double_cases(&self, cases: &[Case], span: Span) -> Result<()> {
-        let mut sorted: Vec<(i128, i128)> = cases.iter().map(|c| (c.first, c.last)).collect();
-        sorted.sort_unstable();
-        match sorted.windows(2).find(|pair| pair[1].0 <= pair[0].1) {
-            Some(pair) => fail(span, format!("this `switch` has two cases for {}", pair[1].0)),
-            None => Ok(()),
-        }
     }
 
     fn anonymous_label(&mut self, name: &str) -> LabelId {
@@ -263,6 +257,7 @@ impl<'a> Checker<'a> {
         let Some(ty) = self.function.as_ref().and_then(|f| f.switches.last()).map(|s| s.ty) else {
             return fail(span, "`case` outside a `switch`");
         };
+        let place = self.ast.exprs[value].span;
         let first = self.case_value(value, ty)?;
         let last = end.map_or(Ok(first), |end| self.case_value(end, ty))?;
         let label = self.anonymous_label("case");
@@ -270,6 +265,7 @@ impl<'a> Checker<'a> {
             && let Some(switch) = self.function.as_mut().and_then(|f| f.switches.last_mut())
         {
             switch.cases.push(Case { first, last, label });
+            switch.places.push(place);
         }
         let body = self.stmt(body)?;
         Ok(self.statement(StmtKind::Label { label, body }, span))
@@ -295,14 +291,17 @@ impl<'a> Checker<'a> {
     // ---- labels
 
     fn label_mark(&self) -> usize {
-        self.function.as_ref().map_or(0, |f| f.named_labels.len())
+        self.function.as_ref().map_or(0, |f| f.local_labels.len())
     }
 
     /// Labels that `__label__` declared in the block that ends are seen no more.
     fn hide_local_labels(&mut self, mark: usize) {
         let Some(function) = &mut self.function else { return };
-        for label in &mut function.named_labels[mark..] {
-            label.is_hidden |= label.is_local;
+        for index in function.local_labels.drain(mark..) {
+            let name = function.named_labels[index].name;
+            if let Some(visible) = function.visible_labels.get_mut(&name) {
+                visible.retain(|other| *other != index);
+            }
         }
     }
 
@@ -311,20 +310,19 @@ impl<'a> Checker<'a> {
         let is_local = first_use == Span::default();
         let Some(function) = &mut self.function else { return LabelId(0) };
         let label = function.labels.push(text);
-        function.named_labels.push(NamedLabel {
-            name,
-            label,
-            first_use,
-            is_defined: false,
-            is_hidden: false,
-            is_local,
-        });
+        let index = function.named_labels.len();
+        function.visible_labels.entry(name).or_default().push(index);
+        if is_local {
+            function.local_labels.push(index);
+        }
+        function.named_labels.push(NamedLabel { name, label, first_use, is_defined: false, has_address: false });
         label
     }
 
     fn find_label(&mut self, name: Name) -> Option<&mut NamedLabel> {
         let function = self.function.as_mut()?;
-        function.named_labels.iter_mut().rev().find(|label| label.name == name && !label.is_hidden)
+        let index = *function.visible_labels.get(&name)?.last()?;
+        function.named_labels.get_mut(index)
     }
 
     fn label_use(&mut self, name: Name, span: Span) -> LabelId {
@@ -357,9 +355,8 @@ impl<'a> Checker<'a> {
             return fail(span, "there are no labels outside functions");
         }
         let label = self.label_use(name, span);
-        if let Some(function) = &mut self.function
-            && !function.address_labels.contains(&label)
-        {
+        let is_first = self.find_label(name).is_some_and(|label| !std::mem::replace(&mut label.has_address, true));
+        if is_first && let Some(function) = &mut self.function {
             function.address_labels.push(label);
         }
         Ok(self.push(ExprKind::LabelAddress(label), self.common().void_ptr, span))
@@ -415,5 +412,15 @@ impl<'a> Checker<'a> {
             id = body;
         }
         Ok((labels, id))
+    }
+}
+
+/// No value has two cases; `places` is where the cases stand.
+fn refuse_double_cases(cases: &[Case], places: &[Span]) -> Result<()> {
+    let mut sorted: Vec<(i128, i128, usize)> = cases.iter().enumerate().map(|(at, c)| (c.first, c.last, at)).collect();
+    sorted.sort_unstable();
+    match sorted.windows(2).find(|pair| pair[1].0 <= pair[0].1) {
+        Some(pair) => fail(places[pair[0].2.max(pair[1].2)], format!("this `switch` has two cases for {}", pair[1].0)),
+        None => Ok(()),
     }
 }

@@ -10,11 +10,12 @@ use super::signature::passed_as;
 use super::visit::visit_block;
 use super::{LinkUnit, LowerError, LowerOptions, Warning};
 use crate::diagnostic::Diagnostic;
-use crate::typed::{self, Definition, Linkage, StaticValue};
+use crate::source;
+use crate::typed::{self, Callee, Definition, ExprKind, Linkage, StaticValue};
 use crate::types;
 use leno_ir::index::{Idx, IndexVec};
 use leno_ir::program::{
-    Block, Body, Datum, Expr, FuncId, Function, Local, Object, ObjectId, Program, Span, TerminatorKind,
+    Body, Datum, Expr, FuncId, Function, Local, Object, ObjectId, Program, Span, TerminatorKind, Type,
 };
 use std::collections::HashMap;
 
@@ -54,10 +55,7 @@ fn roots(link: &mut Link<'_>) -> Option<FuncId> {
 fn run(link: &mut Link<'_>, entry: Option<FuncId>) -> Result<(), LowerError> {
     loop {
         if let Some(id) = link.function_work.pop() {
-            let mut function = lower_one(link, id, entry)?;
-            if let Body::Blocks(blocks) = &mut function.body {
-                want_mentioned(link, blocks);
-            }
+            let function = lower_one(link, id, entry)?;
             link.functions[id].lowered = Some(function);
         } else if let Some(id) = link.object_work.pop() {
             build_object(link, id);
@@ -125,8 +123,8 @@ fn external(link: &mut Link<'_>, id: FuncId, unit: usize, func: typed::FuncId) -
 
 fn external_body(link: &Link<'_>, id: FuncId, span: Span) -> Function {
     let linked = &link.functions[id];
-    let locals =
-        linked.signature.params.iter().map(|ty| Local { name: String::new(), ty: *ty, signed: true }).collect();
+    let local = |ty: &Type| Local { name: String::new(), ty: *ty, signed: matches!(ty, Type::Int(2..)) };
+    let locals = linked.signature.params.iter().map(local).collect();
     Function {
         name: linked.link_name.clone(),
         params: linked.signature.params.len() as u32,
@@ -135,17 +133,6 @@ fn external_body(link: &Link<'_>, id: FuncId, span: Span) -> Function {
         slots: IndexVec::new(),
         body: Body::External(link.external(id)),
         span,
-    }
-}
-
-/// What finished code mentions is part of the program.
-fn want_mentioned(link: &mut Link<'_>, blocks: &mut IndexVec<leno_ir::program::BlockId, Block>) {
-    for block in blocks.iter_mut() {
-        visit_block(block, &mut |_| {}, &mut |leaf: &mut Expr| match leaf {
-            Expr::Function(id) => link.want_function(*id),
-            Expr::Object(id) => link.want_object(*id),
-            _ => {}
-        });
     }
 }
 
@@ -195,9 +182,24 @@ fn report_unknown(link: &mut Link<'_>) {
             "`{}` is defined nowhere: it may return anything and write what its arguments reach",
             function.name
         );
-        let diagnostic = Diagnostic::warning(function.span, message).help("add the file that defines it");
-        link.warn(unit, diagnostic);
+        let (unit, place) = first_call(link, &function.name).unwrap_or((unit, function.span));
+        link.warn(unit, Diagnostic::warning(place, message).help("add the file that defines it"));
     }
+}
+
+/// Where the program first calls a function that other files would define.
+fn first_call(link: &Link<'_>, name: &str) -> Option<(usize, source::Span)> {
+    let calls_in = |(index, unit): (usize, &LinkUnit<'_>)| {
+        let unit = unit.unit;
+        let calls = unit.exprs.iter().filter(|expr| match &expr.kind {
+            ExprKind::Call { callee: Callee::Direct(id), .. } => {
+                unit.functions[*id].linkage == Linkage::External && unit.functions[*id].name == name
+            }
+            _ => false,
+        });
+        calls.map(|call| call.span).min_by_key(|span| span.start).map(|span| (index, span))
+    };
+    link.units.iter().enumerate().filter(|(_, unit)| !unit.is_model).find_map(calls_in)
 }
 
 // ---- the order of things

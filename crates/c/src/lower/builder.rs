@@ -35,6 +35,8 @@ pub struct FunctionBuilder<'a, 'u> {
     variables: IndexVec<LocalId, bool>,
     slots: IndexVec<SlotId, Slot>,
     blocks: Vec<OpenBlock>,
+    /// The blocks in the order in which they were begun: that of the source.
+    begun: Vec<BlockId>,
     current: Option<BlockId>,
     function_span: Span,
     /// Where instructions come from: a unit and a piece of its text, or a fixed span.
@@ -48,6 +50,7 @@ pub struct FunctionBuilder<'a, 'u> {
 struct OpenBlock {
     instrs: Vec<Instr>,
     terminator: Option<Terminator>,
+    is_begun: bool,
 }
 
 struct Held {
@@ -68,6 +71,7 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
             variables: IndexVec::new(),
             slots: IndexVec::new(),
             blocks: Vec::new(),
+            begun: Vec::new(),
             current: None,
             function_span: Span::NONE,
             place: None,
@@ -163,7 +167,7 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
 
     pub fn new_block(&mut self) -> BlockId {
         let id = BlockId::new(self.blocks.len());
-        self.blocks.push(OpenBlock { instrs: Vec::new(), terminator: None });
+        self.blocks.push(OpenBlock { instrs: Vec::new(), terminator: None, is_begun: false });
         id
     }
 
@@ -171,6 +175,9 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
     pub fn switch_to(&mut self, block: BlockId) {
         debug_assert!(self.blocks[block.index()].terminator.is_none(), "a finished block is left alone");
         self.current = Some(block);
+        if !std::mem::replace(&mut self.blocks[block.index()].is_begun, true) {
+            self.begun.push(block);
+        }
     }
 
     /// None where control cannot come.
@@ -184,10 +191,9 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
 
     /// Ends the current block. What follows cannot be reached until `switch_to`.
     pub fn terminate(&mut self, kind: TerminatorKind) {
+        let Some(block) = self.current.take() else { return };
         let span = self.span();
-        if let Some(block) = self.current.take() {
-            self.blocks[block.index()].terminator = Some(Terminator { kind, span });
-        }
+        self.blocks[block.index()].terminator = Some(Terminator { kind, span });
     }
 
     pub fn goto(&mut self, block: BlockId) {
@@ -400,17 +406,13 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
 
     // ---- the end
 
-    /// The finished function: blocks that can be reached, in order, chains of them merged.
+    /// The finished function: blocks that can be reached, in order, chains of them merged. What it mentions becomes part
+    /// of the program.
     pub fn finish(mut self) -> Function {
         if self.is_reachable() {
             self.terminate(TerminatorKind::Unreachable);
         }
-        let unreachable = || Terminator { kind: TerminatorKind::Unreachable, span: Span::NONE };
-        let mut blocks = Vec::with_capacity(self.blocks.len());
-        for block in std::mem::take(&mut self.blocks) {
-            let terminator = block.terminator.unwrap_or_else(unreachable);
-            blocks.push(Block { instrs: block.instrs, terminator, span: Span::NONE });
-        }
+        let blocks = self.take_blocks();
         let mut function = Function {
             name: self.name,
             params: self.params,
@@ -420,8 +422,28 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
             body: Body::Blocks(simplify::simplify(blocks)),
             span: self.function_span,
         };
-        simplify::drop_unused(&mut function);
+        let mentioned = simplify::drop_unused(&mut function);
+        mentioned.functions.into_iter().for_each(|id| self.link.want_function(id));
+        mentioned.objects.into_iter().for_each(|id| self.link.want_object(id));
         function
+    }
+
+    /// The blocks in the order in which they were begun. What was never begun cannot be reached.
+    fn take_blocks(&mut self) -> Vec<Block> {
+        let mut numbers = vec![BlockId::new(self.begun.len()); self.blocks.len()];
+        for (index, block) in self.begun.iter().enumerate() {
+            numbers[block.index()] = BlockId::new(index);
+        }
+        let unreachable = || Terminator { kind: TerminatorKind::Unreachable, span: Span::NONE };
+        let mut blocks = Vec::with_capacity(self.begun.len() + 1);
+        for id in &self.begun {
+            let open = &mut self.blocks[id.index()];
+            let mut terminator = open.terminator.take().unwrap_or_else(unreachable);
+            simplify::for_each_target(&mut terminator.kind, |to| *to = numbers[to.index()]);
+            blocks.push(Block { instrs: std::mem::take(&mut open.instrs), terminator, span: Span::NONE });
+        }
+        blocks.push(Block { instrs: Vec::new(), terminator: unreachable(), span: Span::NONE });
+        blocks
     }
 }
 

@@ -317,7 +317,7 @@ impl Lowering<'_, '_> {
         let (from_a, from_b) = (self.scalar(args[0])?, self.scalar(args[1])?);
         let target = self.types.pointee(self.type_of(args[2]).ty).and_then(|t| Scalar::of(self.types, t.ty));
         let Some(to) = target else { return self.refuse(id, "the result of an overflow check has no integer type") };
-        let (a, b) = (self.b.materialize(a), self.b.materialize(b));
+        let (a, b) = (self.b.reusable(a), self.b.reusable(b));
         let (bits, signed) = match (to, includes(to, from_a) && includes(to, from_b)) {
             (Scalar::Int { bits, signed }, true) => (bits, signed),
             _ => return self.overflow_in_wide(id, op, (a, from_a), (b, from_b), result, to),

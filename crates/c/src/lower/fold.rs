@@ -102,7 +102,7 @@ impl FunctionBuilder<'_, '_> {
 
     /// Pointer plus a word of bytes; constants gather.
     fn pointer_plus(&self, base: Expr, bytes: Expr) -> Expr {
-        let Expr::Const { ty, bits } = bytes else { return Expr::binary(BinaryOp::PtrAdd, base, bytes) };
+        let Expr::Const { ty, bits } = bytes else { return self.pointer_plus_variable(base, bytes) };
         if bits == 0 {
             return base;
         }
@@ -120,6 +120,17 @@ impl FunctionBuilder<'_, '_> {
                 Expr::binary(BinaryOp::PtrAdd, base, Expr::Const { ty, bits })
             }
             base => Expr::binary(BinaryOp::PtrAdd, base, Expr::Const { ty, bits }),
+        }
+    }
+
+    /// A constant that was added before goes to the outside, where the next one finds it.
+    fn pointer_plus_variable(&self, base: Expr, bytes: Expr) -> Expr {
+        match base {
+            Expr::Binary(BinaryOp::PtrAdd, operands) if matches!(operands[1], Expr::Const { .. }) => {
+                let [inner, constant] = *operands;
+                Expr::binary(BinaryOp::PtrAdd, Expr::binary(BinaryOp::PtrAdd, inner, bytes), constant)
+            }
+            base => Expr::binary(BinaryOp::PtrAdd, base, bytes),
         }
     }
 

@@ -85,9 +85,10 @@ impl Lowering<'_, '_> {
             if let Some(scalar) = Scalar::of(self.types, item.ty.ty) {
                 covered.insert((item.offset, scalar.ir().bytes(model)));
             } else if let Some(chunks) = super::record::chunks(self.types, item.ty.ty) {
-                if self.is_record(item.ty) {
-                    covered.extend(chunks.iter().map(|(offset, ty)| (item.offset + offset, ty.bytes(model))));
-                }
+                // A string may be shorter than the array that it is put into.
+                let size = self.types.size_of(self.type_of(item.value).ty).unwrap_or(0);
+                let stored = chunks.iter().filter(|(offset, _)| *offset < size);
+                covered.extend(stored.map(|(offset, ty)| (item.offset + offset, ty.bytes(model))));
             }
         }
         covered

@@ -322,11 +322,6 @@ impl<'u> Link<'u> {
         }
     }
 
-    /// Whether nobody defines it.
-    pub(super) fn is_external(&self, id: FuncId) -> bool {
-        matches!(self.functions[id].origin, Origin::External { .. })
-    }
-
     /// What is known of a function that has no body.
     pub(super) fn external(&self, id: FuncId) -> External {
         let linked = &self.functions[id];

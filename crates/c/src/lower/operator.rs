@@ -207,20 +207,20 @@ impl Lowering<'_, '_> {
                 if scalar == Scalar::Float(FloatKind::F80) {
                     return self.refuse(id, "atomic updates of `long double` are not supported");
                 }
-                let operand = self.b.materialize(operand);
+                let operand = self.b.reusable(operand);
                 self.at(unit.exprs[id].span);
                 return Ok(self.atomic_update(ptr.clone(), *how, &update, operand, *result, wanted));
             }
         }
         self.at(unit.exprs[*place_id].span);
-        let old = self.read(&place, scalar);
+        let (old, bits_unit) = self.read_for_update(&place, scalar);
         self.at(unit.exprs[id].span);
         let old = if wanted && *result == UpdateResult::Old { self.b.materialize(old) } else { old };
         let new = self.updated(&update, old.clone(), operand);
         let new = self.b.bounded(new);
         let keeps_new = wanted && *result == UpdateResult::New && !matches!(place, Place::Register(_));
         let new = if keeps_new { self.b.reusable(new) } else { new };
-        self.write(&place, scalar, new.clone());
+        self.write_back(&place, scalar, bits_unit, new.clone());
         Ok(match (result, &place) {
             (UpdateResult::Old, _) => old,
             (UpdateResult::New, Place::Register(local)) => Expr::Local(*local),

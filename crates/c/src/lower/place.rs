@@ -147,12 +147,30 @@ impl Lowering<'_, '_> {
             Place::Memory { ptr, how } => {
                 self.b.push(Op::Store { to: how.access(ptr.clone(), scalar.ir()), value });
             }
-            Place::Bits { ptr, bits, how } => {
-                let value = self.b.bounded(value);
-                let unit = self.replaced_unit(ptr, *bits, *how, value);
-                self.store_unit(ptr, *bits, *how, unit);
-            }
+            Place::Bits { ptr, bits, how } => self.write_bits(ptr, *bits, *how, None, value),
         }
+    }
+
+    /// Reads a place for updating it: the value, and the storage unit if it is a bit-field's.
+    pub fn read_for_update(&mut self, place: &Place, scalar: Scalar) -> (Expr, Option<Expr>) {
+        let Place::Bits { ptr, bits, how } = place else { return (self.read(place, scalar), None) };
+        let unit = self.load_unit(ptr, *bits, *how);
+        let unit = self.b.reusable(unit);
+        (self.extract(unit.clone(), *bits, scalar), Some(unit))
+    }
+
+    /// Writes a place back; `unit` is what [`read_for_update`](Self::read_for_update) gave.
+    pub fn write_back(&mut self, place: &Place, scalar: Scalar, unit: Option<Expr>, value: Expr) {
+        match place {
+            Place::Bits { ptr, bits, how } => self.write_bits(ptr, *bits, *how, unit, value),
+            place => self.write(place, scalar, value),
+        }
+    }
+
+    fn write_bits(&mut self, ptr: &Expr, bits: BitField, how: How, old: Option<Expr>, value: Expr) {
+        let value = self.b.bounded(value);
+        let unit = self.replaced_unit(ptr, bits, how, old, value);
+        self.store_unit(ptr, bits, how, unit);
     }
 
     fn load_unit(&mut self, ptr: &Expr, bits: BitField, how: How) -> Expr {
@@ -203,8 +221,8 @@ impl Lowering<'_, '_> {
         self.b.resize(value, scalar.ir(), scalar.is_signed())
     }
 
-    /// The storage unit with the bit-field's bits replaced. Loads the unit unless the bit-field is all of it.
-    fn replaced_unit(&mut self, ptr: &Expr, bits: BitField, how: How, value: Expr) -> Expr {
+    /// The storage unit with the bit-field's bits replaced. Loads the unit unless it is known or the bit-field is all of it.
+    fn replaced_unit(&mut self, ptr: &Expr, bits: BitField, how: How, old: Option<Expr>, value: Expr) -> Expr {
         let unit_bits = bits.unit_bytes * 8;
         let value = self.b.resize(value, unit_type(bits), false);
         if bits.width == unit_bits {
@@ -213,7 +231,7 @@ impl Lowering<'_, '_> {
         let mask = Expr::int(ones(bits.width), unit_bits);
         let value = self.b.binary(BinaryOp::And, value, mask);
         let value = self.b.binary(BinaryOp::Shl, value, Expr::int(u128::from(bits.shift), unit_bits));
-        let old = self.load_unit(ptr, bits, how);
+        let old = old.unwrap_or_else(|| self.load_unit(ptr, bits, how));
         let others = Expr::int(!(ones(bits.width) << bits.shift), unit_bits);
         let old = self.b.binary(BinaryOp::And, old, others);
         self.b.binary(BinaryOp::Or, old, value)

@@ -5,7 +5,9 @@
 
 use super::visit::visit_block;
 use leno_ir::index::{Idx, IndexVec};
-use leno_ir::program::{Block, BlockId, Body, Expr, Function, LocalId, Op, SlotId, TerminatorKind};
+use leno_ir::program::{
+    Block, BlockId, Body, Callee, Expr, FuncId, Function, LocalId, ObjectId, Op, SlotId, TerminatorKind,
+};
 
 /// Removes blocks that cannot be reached, skips empty ones, merges chains. Block 0 stays the entry.
 pub(super) fn simplify(mut blocks: Vec<Block>) -> IndexVec<BlockId, Block> {
@@ -16,7 +18,7 @@ pub(super) fn simplify(mut blocks: Vec<Block>) -> IndexVec<BlockId, Block> {
 }
 
 /// The blocks that a terminator names.
-fn for_each_target(kind: &mut TerminatorKind, mut visit: impl FnMut(&mut BlockId)) {
+pub(super) fn for_each_target(kind: &mut TerminatorKind, mut visit: impl FnMut(&mut BlockId)) {
     match kind {
         TerminatorKind::Goto(target) => visit(target),
         TerminatorKind::Branch { then, otherwise, .. } => {
@@ -32,17 +34,6 @@ fn for_each_target(kind: &mut TerminatorKind, mut visit: impl FnMut(&mut BlockId
         | TerminatorKind::Exit(_)
         | TerminatorKind::Abort
         | TerminatorKind::Unreachable => {}
-    }
-}
-
-fn successors(block: &Block) -> Vec<BlockId> {
-    match &block.terminator.kind {
-        TerminatorKind::Goto(target) => vec![*target],
-        TerminatorKind::Branch { then, otherwise, .. } => vec![*then, *otherwise],
-        TerminatorKind::Switch { cases, default, .. } => {
-            cases.iter().map(|(_, target)| *target).chain([*default]).collect()
-        }
-        _ => Vec::new(),
     }
 }
 
@@ -103,7 +94,7 @@ fn reachable(blocks: &[Block]) -> Vec<bool> {
     let mut work = vec![BlockId(0)];
     while let Some(id) = work.pop() {
         if !std::mem::replace(&mut seen[id.index()], true) {
-            work.extend(successors(&blocks[id.index()]));
+            blocks[id.index()].terminator.kind.for_each_target(|to| work.push(to));
         }
     }
     seen
@@ -115,7 +106,7 @@ fn merge_chains(blocks: &mut [Block], seen: &[bool]) {
     predecessors[0] = 1;
     for (index, block) in blocks.iter().enumerate() {
         if seen[index] {
-            successors(block).into_iter().for_each(|to| predecessors[to.index()] += 1);
+            block.terminator.kind.for_each_target(|to| predecessors[to.index()] += 1);
         }
     }
     let mut merged = vec![false; blocks.len()];
@@ -161,10 +152,14 @@ fn compact(mut blocks: Vec<Block>) -> IndexVec<BlockId, Block> {
 }
 
 /// Removes results, registers and slots that nothing uses, and numbers the others again. Parameters stay, and so do
-/// assignments to C variables: a person may want to see them.
-pub(super) fn drop_unused(function: &mut Function) {
-    let Body::Blocks(blocks) = &mut function.body else { return };
-    let mut used = Used { read: vec![false; function.locals.len()], slots: vec![false; function.slots.len()] };
+/// assignments to C variables: a person may want to see them. Gives the functions and objects that the function mentions.
+pub(super) fn drop_unused(function: &mut Function) -> Mentioned {
+    let Body::Blocks(blocks) = &mut function.body else { return Mentioned::default() };
+    let mut used = Used {
+        read: vec![false; function.locals.len()],
+        slots: vec![false; function.slots.len()],
+        mentioned: Mentioned::default(),
+    };
     used.read[..function.params as usize].fill(true);
     for block in blocks.iter() {
         used.by_block(block);
@@ -203,17 +198,29 @@ pub(super) fn drop_unused(function: &mut Function) {
     }
     keep(&mut function.locals, &locals);
     keep(&mut function.slots, &used.slots);
+    used.mentioned
 }
 
-/// Registers that are read, and slots that are mentioned.
+/// What a function refers to outside of itself, in order; some of it several times.
+#[derive(Default)]
+pub(super) struct Mentioned {
+    pub functions: Vec<FuncId>,
+    pub objects: Vec<ObjectId>,
+}
+
+/// Registers that are read, slots that are mentioned, and what is outside.
 struct Used {
     read: Vec<bool>,
     slots: Vec<bool>,
+    mentioned: Mentioned,
 }
 
 impl Used {
     fn by_block(&mut self, block: &Block) {
         for instr in &block.instrs {
+            if let Op::Call { callee: Callee::Direct(func), .. } = &instr.op {
+                self.mentioned.functions.push(*func);
+            }
             instr.op.for_each_operand(|operand| self.by_expr(operand));
         }
         block.terminator.kind.operand().into_iter().for_each(|operand| self.by_expr(operand));
@@ -223,7 +230,9 @@ impl Used {
         match expr {
             Expr::Local(id) => self.read[id.index()] = true,
             Expr::Slot(id) => self.slots[id.index()] = true,
-            Expr::Const { .. } | Expr::Object(_) | Expr::Function(_) => {}
+            Expr::Object(id) => self.mentioned.objects.push(*id),
+            Expr::Function(id) => self.mentioned.functions.push(*id),
+            Expr::Const { .. } => {}
             Expr::Unary(_, operand) | Expr::Cast(_, _, operand) => self.by_expr(operand),
             Expr::Binary(_, operands) => operands.iter().for_each(|operand| self.by_expr(operand)),
             Expr::Select(parts) => parts.iter().for_each(|operand| self.by_expr(operand)),

@@ -7,6 +7,7 @@ use crate::source::{self, Source};
 use leno_ir::index::IndexVec;
 use leno_ir::program::{FileId, Span, TextId};
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// Longer pieces are cut: a person wants to recognise the place, not to read it.
 const LONGEST_TEXT: usize = 80;
@@ -15,7 +16,8 @@ pub(super) struct Texts {
     pub files: IndexVec<FileId, String>,
     pub texts: IndexVec<TextId, String>,
     file_ids: HashMap<String, FileId>,
-    text_ids: HashMap<Box<str>, TextId>,
+    /// By hash; where two texts have the same one, the later is at the next free number.
+    text_ids: HashMap<u64, TextId, BuildHasherDefault<AlreadyHashed>>,
     /// For each unit, the ids of its files.
     unit_files: Vec<Vec<Option<FileId>>>,
     last: Option<(usize, source::Span, Span)>,
@@ -28,7 +30,7 @@ impl Texts {
             files: IndexVec::new(),
             texts: IndexVec::new(),
             file_ids: HashMap::new(),
-            text_ids: HashMap::new(),
+            text_ids: HashMap::default(),
             unit_files: vec![Vec::new(); units],
             last: None,
             buffer: Vec::new(),
@@ -38,12 +40,18 @@ impl Texts {
     }
 
     pub fn intern(&mut self, text: &str) -> TextId {
-        if let Some(id) = self.text_ids.get(text) {
-            return *id;
+        let mut key = hash(text.as_bytes());
+        loop {
+            match self.text_ids.get(&key) {
+                Some(id) if self.texts[*id] == text => return *id,
+                Some(_) => key = key.wrapping_add(1),
+                None => {
+                    let id = self.texts.push(text.to_string());
+                    self.text_ids.insert(key, id);
+                    return id;
+                }
+            }
         }
-        let id = self.texts.push(text.to_string());
-        self.text_ids.insert(text.into(), id);
-        id
     }
 
     pub fn span(&mut self, source: &Source, unit: usize, place: source::Span) -> Span {
@@ -140,4 +148,33 @@ fn cut(buffer: &mut Vec<u8>) {
         buffer.pop();
     }
     buffer.extend_from_slice("…".as_bytes());
+}
+
+/// A quick hash of short texts: eight bytes at a time, each multiplied in.
+fn hash(text: &[u8]) -> u64 {
+    let mut state = text.len() as u64;
+    for piece in text.chunks(8) {
+        let mut word = [0; 8];
+        word[..piece.len()].copy_from_slice(piece);
+        state = (state.rotate_left(5) ^ u64::from_le_bytes(word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    }
+    state ^ (state >> 32)
+}
+
+/// For keys that are hashes.
+#[derive(Default)]
+struct AlreadyHashed(u64);
+
+impl Hasher for AlreadyHashed {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = hash(bytes);
+    }
+
+    fn write_u64(&mut self, key: u64) {
+        self.0 = key;
+    }
 }

@@ -286,7 +286,7 @@ impl Parser<'_> {
         }
         let open = self.expect(Tok::LParen, "`(` after `asm`")?;
         let (template, _) = self.plain_string("an assembler template in quotes")?;
-        let mut has_operands = false;
+        let (mut has_operands, mut has_effects) = (false, false);
         let mut clobbers_memory = false;
         for section in 0..4 {
             if !self.eat(Tok::Colon) {
@@ -295,13 +295,13 @@ impl Parser<'_> {
             while !matches!(self.peek(), Tok::Colon | Tok::RParen) {
                 match section {
                     0 | 1 => {
-                        self.asm_operand()?;
+                        has_effects |= self.asm_operand()?.starts_with('=');
                         has_operands = true;
                     }
                     2 => clobbers_memory |= self.plain_string("a clobbered register in quotes")?.0 == "memory",
                     _ => {
                         self.expect_name("a label")?;
-                        has_operands = true;
+                        has_effects = true;
                     }
                 }
                 if !self.eat(Tok::Comma) {
@@ -310,20 +310,20 @@ impl Parser<'_> {
             }
         }
         self.expect_close(Tok::RParen, open)?;
-        self.end_statement(start, StmtKind::Asm(AsmStmt { template, has_operands, clobbers_memory }))
+        self.end_statement(start, StmtKind::Asm(AsmStmt { template, has_operands, has_effects, clobbers_memory }))
     }
 
-    /// `[name] "constraint" (expression)`
-    fn asm_operand(&mut self) -> Result<()> {
+    /// `[name] "constraint" (expression)`: the constraint.
+    fn asm_operand(&mut self) -> Result<String> {
         if self.at(Tok::LBracket) {
             let open = self.bump();
             self.expect_name("the name of an operand")?;
             self.expect_close(Tok::RBracket, open)?;
         }
-        self.plain_string("a constraint in quotes")?;
+        let (constraint, _) = self.plain_string("a constraint in quotes")?;
         let open = self.expect(Tok::LParen, "`(` and the operand")?;
         self.expression()?;
         self.expect_close(Tok::RParen, open)?;
-        Ok(())
+        Ok(constraint)
     }
 }

@@ -1,4 +1,5 @@
-//! The programs of `tests/programs`: compiled in every way that this machine has, they do what their comments say.
+//! The programs of `tests/programs`: compiled in every way that this machine has, and in the
+//! interpreter, they do what their comments say.
 //!
 //! `MODEL` and `WORD` in a program make it two programs, one for each data model. A function `&show` that prints
 //! an `i32` is there for all.
@@ -8,9 +9,11 @@
 //! //> stderr TEXT             the only line of standard error
 //! //> status 9                or `abort`; without it, 0
 //! //> environment NAME VALUE
+//! //> native                  not for the interpreter: what it does there is open
 //! ```
 
 use crate::compiler;
+use leno_ir::interp::{self, Captured, Ending};
 use leno_ir::program::Program;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
@@ -38,6 +41,7 @@ struct Expected {
     stderr: String,
     status: String,
     environment: Vec<(String, String)>,
+    native: bool,
 }
 
 impl Expected {
@@ -48,6 +52,7 @@ impl Expected {
                 ("stdout", text) => expected.stdout += &format!("{text}\n"),
                 ("stderr", text) => expected.stderr += &format!("{text}\n"),
                 ("status", text) => expected.status = text.to_string(),
+                ("native", _) => expected.native = true,
                 ("environment", text) => {
                     let (name, value) = text.split_once(' ').unwrap();
                     expected.environment.push((name.to_string(), value.to_string()));
@@ -69,16 +74,30 @@ fn programs_do_what_they_say() {
         let source = std::fs::read_to_string(&file).unwrap();
         let expected = Expected::of(&source);
         for program in programs(&source, &file) {
+            let name = file.display().to_string();
+            if !expected.native {
+                interpret(&program, &expected, &name);
+            }
             for way in compiler::ways(program.model) {
-                let compiled = compiler::compile(&program, way, &file.display().to_string());
-                check(
-                    &expected,
-                    &compiler::run(&compiled, &expected.environment),
-                    &format!("{} {way:?}", file.display()),
-                );
+                let compiled = compiler::compile(&program, way, &name);
+                check(&expected, &compiler::run(&compiled, &expected.environment), &format!("{name} {way:?}"));
             }
         }
     }
+}
+
+fn interpret(program: &Program, expected: &Expected, name: &str) {
+    let mut environment = Captured::new(1);
+    let options = interp::Options::default();
+    let outcome = interp::run(program, &options, &mut interp::Random::new(1), &mut environment, 10_000_000);
+    let status = match &outcome.ending {
+        Ending::Exited(status) => status.to_string(),
+        Ending::Aborted | Ending::Violation(_) => "abort".to_string(),
+        other => format!("{other:?}"),
+    };
+    let explained = format!("{name} in the interpreter: {:?}", outcome.ending);
+    assert_eq!(status, expected.status, "{explained}");
+    assert_eq!(String::from_utf8_lossy(&environment.output), expected.stdout, "{explained}");
 }
 
 fn programs(source: &str, file: &Path) -> Vec<Program> {

@@ -2,7 +2,7 @@
 
 use super::eval::Ex;
 use super::image::{Code, Next, Private, Rare, SyncStep, Target};
-use super::machine::{Machine, Status, ThreadId};
+use super::machine::{Machine, Status, Thread, ThreadId};
 use super::memory::Kind;
 use super::sync::Wait;
 use crate::program::{Body, LockKind, Op, Order, TerminatorKind};
@@ -66,19 +66,19 @@ impl Machine<'_> {
         }
         let Code::Rare(rare) = &self.image().code[state.pc as usize] else { return None };
         // An expression that cannot be evaluated does not make the step wait: the step reports it.
-        let fast = |ex: &Ex| state.frame().fast(ex);
+        let value = |ex: &Ex| state.frame().defined(ex);
         match &**rare {
             Rare::Join { thread: handle, .. } => {
-                let target = self.thread_of(fast(handle)?)?;
+                let target = self.thread_of(value(handle)?)?;
                 let waits = self.threads[target].joinable && self.threads[target].status != Status::Finished;
                 waits.then_some(Wait::Join(target))
             }
             Rare::Sync { step, at, operand, .. } => {
                 let operand = match operand {
-                    Some(operand) => fast(operand)?,
+                    Some(operand) => value(operand)?,
                     None => 0,
                 };
-                self.sync_wait(thread, *step, fast(at)?, operand)
+                self.sync_wait(thread, *step, value(at)?, operand)
             }
             _ => None,
         }
@@ -125,7 +125,7 @@ impl Machine<'_> {
             Code::Call(call) => {
                 let func = match &call.callee {
                     Target::Direct(func) => Some(*func),
-                    Target::Indirect(ex) => state.frame().fast(ex).and_then(|address| self.function_at(address)),
+                    Target::Indirect(ex) => state.frame().defined(ex).and_then(|address| self.function_at(address)),
                 };
                 let function = func.map(|func| &self.image().functions[func]);
                 function.is_some_and(|function| function.entry.is_none() && !function.pure)
@@ -146,11 +146,11 @@ impl Machine<'_> {
         let state = &self.threads[thread];
         let frame = state.frame();
         let size = self.image().functions[state.func].slots[usize::from(slot)];
-        frame.fast(ptr).is_some_and(|address| address.wrapping_sub(frame.slots[usize::from(slot)]) < size)
+        frame.defined(ptr).is_some_and(|address| address.wrapping_sub(frame.slots[usize::from(slot)]) < size)
     }
 
     fn is_constant(&self, thread: ThreadId, ptr: &Ex) -> bool {
-        let address = self.threads[thread].frame().fast(ptr);
+        let address = self.threads[thread].frame().defined(ptr);
         let object = address.and_then(|address| self.memory.find(address));
         object.is_some_and(|(instance, _)| instance.kind == Kind::Constant)
     }
@@ -162,9 +162,9 @@ impl Machine<'_> {
         if state.status != Status::Running {
             return None;
         }
-        let fast = |ex: &Ex| state.frame().fast(ex);
+        let value = |ex: &Ex| state.frame().defined(ex);
         let access = |ptr: &Ex, bits: u16, writes, atomic| {
-            Some(Footprint { address: fast(ptr)?, len: bits.div_ceil(8).into(), writes, atomic })
+            Some(Footprint { address: value(ptr)?, len: bits.div_ceil(8).into(), writes, atomic })
         };
         match &self.image().code[state.pc as usize] {
             Code::Load { ptr, bits, .. } => access(ptr, *bits, false, self.is_atomic(thread)),
@@ -175,10 +175,10 @@ impl Machine<'_> {
                 }
                 Rare::Spawn { handle: Some((ptr, bits)), .. } => access(ptr, *bits, true, false),
                 Rare::Sync { step, at, .. } => {
-                    Some(Footprint { address: fast(at)?, len: sync_len(*step), writes: true, atomic: true })
+                    Some(Footprint { address: value(at)?, len: sync_len(*step), writes: true, atomic: true })
                 }
                 Rare::Free { ptr } => {
-                    let address = fast(ptr)?;
+                    let address = value(ptr)?;
                     let len = self.memory.find(address)?.0.size;
                     Some(Footprint { address, len, writes: true, atomic: false })
                 }
@@ -223,6 +223,9 @@ fn sync_len(step: SyncStep) -> u64 {
     }
 }
 
+/// Stack objects of more bytes than this are not looked into.
+const LARGEST_FINGERPRINT: u64 = 4096;
+
 /// What a search needs to know about the next step, beyond one access.
 impl Machine<'_> {
     /// Whether a thread is inside an atomic section.
@@ -235,7 +238,7 @@ impl Machine<'_> {
         let state = &self.threads[thread];
         let Code::Rare(rare) = &self.image().code[state.pc as usize] else { return None };
         match &**rare {
-            Rare::Join { thread: handle, .. } => self.thread_of(state.frame().fast(handle)?),
+            Rare::Join { thread: handle, .. } => self.thread_of(state.frame().defined(handle)?),
             _ => None,
         }
     }
@@ -245,7 +248,7 @@ impl Machine<'_> {
         let state = &self.threads[thread];
         let Code::Rare(rare) = &self.image().code[state.pc as usize] else { return None };
         match &**rare {
-            Rare::Sync { operand, .. } => state.frame().fast(operand.as_ref()?),
+            Rare::Sync { operand, .. } => state.frame().defined(operand.as_ref()?),
             _ => None,
         }
     }
@@ -256,11 +259,14 @@ impl Machine<'_> {
         let Code::Call(call) = &self.image().code[state.pc as usize] else { return false };
         let func = match &call.callee {
             Target::Direct(func) => Some(*func),
-            Target::Indirect(ex) => state.frame().fast(ex).and_then(|address| self.function_at(address)),
+            Target::Indirect(ex) => state.frame().defined(ex).and_then(|address| self.function_at(address)),
         };
         let Some(func) = func else { return false };
         match &self.program().functions[func].body {
-            Body::External(external) => !external.pure && !(external.known && external.writes.is_empty()),
+            Body::External(external) => {
+                let is_harmless = external.pure || (external.known && external.writes.is_empty());
+                !is_harmless
+            }
             Body::Blocks(_) => false,
         }
     }
@@ -272,6 +278,53 @@ impl Machine<'_> {
             matches!(self.next_op(thread), Next::Terminator(t) if matches!(t.kind, TerminatorKind::ThreadExit(_)));
         let first = if leaves { 0 } else { state.first_object as usize };
         state.objects[first..].iter().map(|address| (*address, self.memory.find(*address).map_or(0, |(i, _)| i.size)))
+    }
+
+    /// A hash of everything that belongs to a thread alone: where it is in which activations, its registers, and its stack
+    /// objects. Which addresses those have does not count: activations of the same function in the same state look the same.
+    /// None when there is too much to hash.
+    pub fn local_fingerprint(&self, thread: ThreadId) -> Option<u64> {
+        let state = &self.threads[thread];
+        let mut hash = u64::from(state.pc) ^ 0x9e37_79b9_7f4a_7c15;
+        let mut add = |value: u64| hash = (hash.rotate_left(23) ^ value).wrapping_mul(0x9fb2_1c65_1e98_df25);
+        for caller in &state.callers {
+            add(u64::from(caller.pc));
+        }
+        for cell in &state.cells {
+            add(self.without_stack_address(state, cell.bits));
+            add(cell.undefined);
+        }
+        for object in &state.objects {
+            let size = self.memory.find(*object)?.0.size;
+            if size > LARGEST_FINGERPRINT {
+                return None;
+            }
+            let (bytes, is_defined) = self.memory.bytes(*object, size).ok()?;
+            add(size << 1 | u64::from(is_defined));
+            for word in bytes.chunks(8) {
+                let mut value = [0; 8];
+                value[..word.len()].copy_from_slice(word);
+                add(self.without_stack_address(state, u64::from_le_bytes(value)));
+            }
+        }
+        Some(hash)
+    }
+
+    /// An address in one of the thread's own stack objects, as the number of the object and the offset.
+    fn without_stack_address(&self, state: &Thread, value: u64) -> u64 {
+        if value < 1 << 16 {
+            return value;
+        }
+        let owner = state.objects.iter().position(|object| value.wrapping_sub(*object) <= LARGEST_FINGERPRINT);
+        owner.map_or(value, |index| (value - state.objects[index]) | (index as u64 + 1) << 56)
+    }
+
+    /// Whether an address lies in one of the thread's own stack objects.
+    pub fn is_on_stack(&self, thread: ThreadId, address: u64) -> bool {
+        let objects = &self.threads[thread].objects;
+        objects
+            .iter()
+            .any(|object| self.memory.find(*object).is_some_and(|(i, _)| address.wrapping_sub(*object) < i.size))
     }
 
     /// Lets a thread go no further, as if an assumption had been false; an ending that it caused is taken back.

@@ -111,6 +111,13 @@ impl Frame<'_> {
         }
     }
 
+    /// The value of an expression of at most 64 bits, if it is defined.
+    #[inline]
+    pub fn defined(&self, ex: &Ex) -> Option<u64> {
+        let slowly = || self.value(ex).ok().filter(|value| value.is_defined()).map(|value| value.bits as u64);
+        self.fast(ex).or_else(slowly)
+    }
+
     fn fast_inner(&self, ex: &Ex) -> Option<u64> {
         match ex {
             Ex::Const(_) | Ex::Reg(_) => self.fast(ex),
@@ -248,5 +255,126 @@ fn float_cast(node: &Cast, bits: u128) -> u128 {
         (CastOp::FloatToSInt, Shape::Float(from), Shape::Bits(width)) => float::to_integer(from, true, width, bits),
         (CastOp::FloatToFloat, Shape::Float(from), Shape::Float(to)) => float::convert(from, to, bits),
         _ => bits & ones(node.to.bits()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::interp::schedule::Prng;
+
+    const WIDTHS: [u16; 7] = [1, 8, 16, 32, 64, 80, 128];
+
+    /// Two registers of each width.
+    fn register(width: u16, random: &mut Prng) -> Ex {
+        let index = WIDTHS.iter().position(|candidate| *candidate == width).unwrap_or(0) as u32;
+        let cell = index * 4 + 2 * random.below(2) as u32;
+        if width > 64 { Ex::WideReg(cell) } else { Ex::Reg(cell) }
+    }
+
+    fn expression(random: &mut Prng, width: u16, depth: u32) -> Ex {
+        use BinaryOp::*;
+        if depth == 0 {
+            return match random.below(4) {
+                0 if width > 64 => Ex::WideConst(Box::new(random.value(width))),
+                0 => Ex::Const(random.value(width) as u64),
+                _ => register(width, random),
+            };
+        }
+        let pick = |random: &mut Prng, ops: &[BinaryOp]| ops[random.below(ops.len() as u64) as usize];
+        let mut sub = |width| expression(random, width, depth - 1);
+        let (left, right, other) = (sub(width), sub(width), sub(1));
+        let from = WIDTHS[random.below(WIDTHS.len() as u64) as usize];
+        let operand_width = if width == 1 { from } else { width };
+        match random.below(6) {
+            0 => {
+                let op = [UnaryOp::Neg, UnaryOp::Not][random.below(2) as usize];
+                Ex::Unary(Box::new(Unary { op, shape: Shape::Bits(width), operand: left }))
+            }
+            1 => Ex::Select(Box::new([other, left, right])),
+            2 if from != width => {
+                let widening = [CastOp::ZeroExtend, CastOp::SignExtend][random.below(2) as usize];
+                let op = if from > width { CastOp::Truncate } else { widening };
+                let operand = expression(random, from, depth - 1);
+                Ex::Cast(Box::new(Cast { op, from: Shape::Bits(from), to: Shape::Bits(width), operand }))
+            }
+            _ if width == 1 => {
+                let op = pick(random, &[Eq, Ne, ULt, ULe, SLt, SLe, SAddOverflow, UMulOverflow, And, Or, Xor]);
+                let width = if matches!(op, And | Or | Xor) { 1 } else { operand_width };
+                let (left, right) = (expression(random, width, depth - 1), expression(random, width, depth - 1));
+                Ex::Binary(Box::new(Binary { op, shape: Shape::Bits(width), result: 1, left, right }))
+            }
+            _ => {
+                let op = pick(random, &[Add, Sub, Mul, UDiv, SDiv, URem, SRem, Shl, LShr, AShr, And, Or, Xor, And, Or]);
+                Ex::Binary(Box::new(Binary { op, shape: Shape::Bits(width), result: width, left, right }))
+            }
+        }
+    }
+
+    /// Cells for the registers, with some bits undefined if asked for.
+    fn cells(random: &mut Prng, undefined: bool) -> Vec<Cell> {
+        let mut cells = Vec::new();
+        for width in WIDTHS {
+            for _ in 0..2 {
+                let value = random.value(width);
+                let mask = match undefined && random.below(3) == 0 {
+                    true => random.value(width) & random.value(width),
+                    false => 0,
+                };
+                cells.push(Cell { bits: value as u64, undefined: mask as u64 });
+                cells.push(Cell { bits: (value >> 64) as u64, undefined: (mask >> 64) as u64 });
+            }
+        }
+        cells
+    }
+
+    #[test]
+    fn both_evaluators_agree_where_both_have_a_value() {
+        let mut random = Prng::new(2);
+        let mut compared = 0;
+        for _ in 0..20_000 {
+            let width = WIDTHS[random.below(5) as usize];
+            let ex = expression(&mut random, width, 3);
+            let cells = cells(&mut random, false);
+            let frame = Frame { cells: &cells, slots: &[], thread_locals: &[] };
+            let Ok(value) = frame.value(&ex) else { panic!("everything is defined") };
+            assert!(value.is_defined());
+            if let Some(bits) = frame.fast(&ex) {
+                compared += 1;
+                assert_eq!(u128::from(bits), value.bits, "{ex:?}");
+            }
+        }
+        assert!(compared > 5000, "{compared}");
+    }
+
+    /// Whatever the undefined bits of the registers are, the defined bits of the result are the same.
+    #[test]
+    fn defined_bits_do_not_depend_on_undefined_ones() {
+        let mut random = Prng::new(3);
+        let (mut partly, mut failed) = (0, 0);
+        for _ in 0..40_000 {
+            let width = WIDTHS[random.below(7) as usize];
+            let ex = expression(&mut random, width, 3);
+            let cells = cells(&mut random, true);
+            let Ok(value) = (Frame { cells: &cells, slots: &[], thread_locals: &[] }).value(&ex) else {
+                failed += 1;
+                continue;
+            };
+            partly += u32::from(value.undefined != 0 && value.undefined != ones(width));
+            for _ in 0..4 {
+                let filled: Vec<Cell> = cells
+                    .iter()
+                    .map(|cell| Cell {
+                        bits: cell.bits & !cell.undefined | random.next_u64() & cell.undefined,
+                        undefined: 0,
+                    })
+                    .collect();
+                let Ok(other) = (Frame { cells: &filled, slots: &[], thread_locals: &[] }).value(&ex) else {
+                    panic!("everything is defined")
+                };
+                assert_eq!((value.bits ^ other.bits) & !value.undefined, 0, "{ex:?} on {cells:?}");
+            }
+        }
+        assert!(partly > 200 && failed > 200, "{partly} {failed}");
     }
 }

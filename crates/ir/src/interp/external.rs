@@ -7,7 +7,7 @@
 use super::environment::Environment;
 use super::machine::{Machine, ThreadId};
 use super::value::Value;
-use super::violation::{Fault, Intent, Violation, ViolationKind};
+use super::violation::{Fault, Violation, ViolationKind};
 use super::{maths, scan, stdio};
 use crate::program::{DataModel, External, FloatKind, FuncId};
 
@@ -130,10 +130,21 @@ impl NativeCall<'_, '_> {
     }
 
     /// Bytes from memory, which must be defined.
-    pub fn read(&self, address: u64, len: u64) -> Checked<Vec<u8>> {
-        match self.machine.memory.slice(address, len) {
-            Ok((bytes, true)) => Ok(bytes.to_vec()),
-            Ok((_, false)) => Err(self.uninitialised()),
+    pub fn read(&mut self, address: u64, len: u64) -> Checked<Vec<u8>> {
+        match self.machine.memory.bytes(address, len) {
+            Ok((bytes, true)) => Ok(bytes),
+            Ok((bytes, false)) => (0..bytes.len() as u64).map(|index| self.byte(address + index)).collect(),
+            Err(fault) => Err(self.fault(fault)),
+        }
+    }
+
+    fn byte(&mut self, address: u64) -> Checked<u8> {
+        match self.machine.memory.load_defined(address, 1) {
+            Ok(Some(byte)) => Ok(byte as u8),
+            Ok(None) => {
+                let value = self.machine.load(self.thread, address, 8, self.env)?;
+                if value.is_defined() { Ok(value.bits as u8) } else { Err(self.uninitialised()) }
+            }
             Err(fault) => Err(self.fault(fault)),
         }
     }
@@ -144,29 +155,19 @@ impl NativeCall<'_, '_> {
     }
 
     /// The bytes of a string: up to its end or `most` of them.
-    pub fn text(&self, address: u64, most: usize) -> Checked<Vec<u8>> {
-        let memory = &self.machine.memory;
-        let room = memory.room(address).map_err(|fault| self.fault(Fault { len: 1, ..fault }))?;
-        let len = room.min(most as u64);
-        let (bytes, _) = memory.slice(address, len).map_err(|fault| self.fault(fault))?;
-        match bytes.iter().position(|byte| *byte == 0) {
-            // An undefined byte may look like the end; reading the terminator too finds that out.
-            Some(end) => self.read(address, end as u64 + 1).map(|mut text| {
-                text.pop();
-                text
-            }),
-            None if len == most as u64 => self.read(address, len),
-            None => {
-                self.read(address, len)?;
-                let past =
-                    Fault { kind: ViolationKind::OutOfBounds, address: address + len, len: 1, intent: Intent::Read };
-                Err(self.fault(past))
+    pub fn text(&mut self, address: u64, most: usize) -> Checked<Vec<u8>> {
+        let mut text = Vec::new();
+        while text.len() < most {
+            match self.byte(address.wrapping_add(text.len() as u64))? {
+                0 => break,
+                byte => text.push(byte),
             }
         }
+        Ok(text)
     }
 
     /// A string of wide characters, as far as the C locale can show it.
-    pub fn wide_text(&self, address: u64, most: usize) -> Checked<Vec<u8>> {
+    pub fn wide_text(&mut self, address: u64, most: usize) -> Checked<Vec<u8>> {
         let mut text = Vec::new();
         while text.len() < most {
             let bytes = self.read(address + 4 * text.len() as u64, 4)?;
@@ -193,7 +194,7 @@ impl VariableArguments {
     }
 
     /// From a `va_list`: on LP64 a pointer to a structure that has the area's address at 8, on ILP32 the address.
-    pub fn list(call: &NativeCall<'_, '_>, index: usize) -> Checked<VariableArguments> {
+    pub fn list(call: &mut NativeCall<'_, '_>, index: usize) -> Checked<VariableArguments> {
         let model = call.machine.program().model;
         let list = call.word(index)?;
         let next = match model {
@@ -208,7 +209,7 @@ impl VariableArguments {
     }
 
     /// An integer of `bytes` bytes (less than an `int` was promoted), zero-extended.
-    pub fn integer(&mut self, call: &NativeCall<'_, '_>, bytes: u64) -> Checked<u64> {
+    pub fn integer(&mut self, call: &mut NativeCall<'_, '_>, bytes: u64) -> Checked<u64> {
         let cell = self.model.pointer_bytes();
         let read = call.read(self.next, bytes.clamp(1, 8))?;
         self.next += bytes.max(cell).next_multiple_of(cell);
@@ -216,7 +217,7 @@ impl VariableArguments {
     }
 
     /// The bits of a `double` or a `long double`.
-    pub fn float(&mut self, call: &NativeCall<'_, '_>, kind: FloatKind) -> Checked<u128> {
+    pub fn float(&mut self, call: &mut NativeCall<'_, '_>, kind: FloatKind) -> Checked<u128> {
         let (align, size) = match (kind, self.model) {
             (FloatKind::F80, DataModel::Lp64) => (16, 16),
             (FloatKind::F80, DataModel::Ilp32) => (4, 12),

@@ -82,7 +82,7 @@ enum Values<'a> {
 }
 
 impl Values<'_> {
-    fn integer(&mut self, call: &NativeCall<'_, '_>, bytes: u64, position: Option<usize>) -> Checked<u64> {
+    fn integer(&mut self, call: &mut NativeCall<'_, '_>, bytes: u64, position: Option<usize>) -> Checked<u64> {
         match self {
             Values::InOrder(arguments) => arguments.integer(call, bytes),
             Values::Positional(values) => {
@@ -92,7 +92,7 @@ impl Values<'_> {
         }
     }
 
-    fn float(&mut self, call: &NativeCall<'_, '_>, kind: FloatKind, position: Option<usize>) -> Checked<u128> {
+    fn float(&mut self, call: &mut NativeCall<'_, '_>, kind: FloatKind, position: Option<usize>) -> Checked<u128> {
         match self {
             Values::InOrder(arguments) => arguments.float(call, kind),
             Values::Positional(values) => {
@@ -204,7 +204,7 @@ fn count(format: &[u8], at: &mut usize) -> Option<Count> {
 }
 
 /// Finds out what a width and a precision are. A negative width means left; a negative precision means none.
-fn settle_counts(call: &NativeCall<'_, '_>, directive: &mut Directive, values: &mut Values<'_>) -> Checked<()> {
+fn settle_counts(call: &mut NativeCall<'_, '_>, directive: &mut Directive, values: &mut Values<'_>) -> Checked<()> {
     let mut settled = |count: Option<Count>| -> Checked<Option<i64>> {
         Ok(match count {
             None => None,
@@ -233,7 +233,7 @@ fn bounded(call: &NativeCall<'_, '_>, count: u64) -> Checked<usize> {
 
 /// The values of all arguments, in order, when directives name them by position: how large each one is, the directives say.
 fn fetch_by_position<'d>(
-    call: &NativeCall<'_, '_>,
+    call: &mut NativeCall<'_, '_>,
     directives: impl Iterator<Item = &'d Directive>,
     arguments: &mut VariableArguments,
 ) -> Checked<Vec<u128>> {

@@ -175,14 +175,6 @@ pub(super) enum SyncStep {
     OnceEnd,
 }
 
-/// Where a piece of code comes from. `index` may be the number of instructions: the terminator.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
-pub struct Place {
-    pub func: FuncId,
-    pub block: BlockId,
-    pub index: u32,
-}
-
 #[derive(Debug)]
 pub(super) struct FunctionCode {
     pub name: String,
@@ -285,7 +277,7 @@ impl<'p> Image<'p> {
                     0
                 }
                 ObjectKind::External => {
-                    self.initial.add_static(Instance::new(Kind::External, object.size, id.0, 0).uninitialised())
+                    self.initial.add_static(Instance::new(Kind::External, object.size, id.0, 0).unknown())
                 }
                 kind => self.initial.add_static(Instance::new(kind_of(kind), object.size, id.0, 0)),
             };
@@ -294,32 +286,23 @@ impl<'p> Image<'p> {
         self.initial.seal();
         for (id, object) in program.objects.iter_enumerated() {
             if object.kind != ObjectKind::ThreadLocal {
-                let bytes = self.initial_bytes(id);
-                self.initial.initialise(self.object_addresses[id], &bytes);
+                for (offset, bytes) in self.initial_bytes(id) {
+                    self.initial.initialise(self.object_addresses[id], offset, &bytes);
+                }
             }
         }
     }
 
-    /// The contents of an object when it begins to live; shorter than the object when the rest is zero.
-    pub(super) fn initial_bytes(&self, id: ObjectId) -> Vec<u8> {
+    /// The contents of an object when it begins to live: pieces with their offsets.
+    pub(super) fn initial_bytes(&self, id: ObjectId) -> Vec<(u64, Vec<u8>)> {
         let pointer = self.program.model.pointer_bytes() as usize;
-        let object = &self.program.objects[id];
-        let mut bytes = Vec::new();
-        for (offset, datum) in &object.init {
-            bytes.resize(*offset as usize, 0);
-            match datum {
-                Datum::Bytes(data) => bytes.extend_from_slice(data),
-                Datum::Object(target, delta) => {
-                    let address = self.object_addresses[*target].wrapping_add_signed(*delta);
-                    bytes.extend_from_slice(&address.to_le_bytes()[..pointer]);
-                }
-                Datum::Function(function) => {
-                    bytes.extend_from_slice(&self.function_addresses[*function].to_le_bytes()[..pointer]);
-                }
-            }
-        }
-        bytes.truncate(object.size as usize);
-        bytes
+        let address_bytes = |address: u64| address.to_le_bytes()[..pointer].to_vec();
+        let bytes = |datum: &Datum| match datum {
+            Datum::Bytes(data) => data.clone(),
+            Datum::Object(target, delta) => address_bytes(self.object_addresses[*target].wrapping_add_signed(*delta)),
+            Datum::Function(function) => address_bytes(self.function_addresses[*function]),
+        };
+        self.program.objects[id].init.iter().map(|(offset, datum)| (*offset, bytes(datum))).collect()
     }
 
     fn compile_function(&mut self, id: FuncId, function: &'p Function) -> FunctionCode {

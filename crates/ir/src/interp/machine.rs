@@ -271,7 +271,9 @@ impl<'p> Machine<'p> {
             let size = self.image.program.objects[*id].size;
             let instance = Instance::new(Kind::ThreadLocal, size, id.0, thread.0);
             let address = self.memory.allocate(thread.0, instance).unwrap_or(0);
-            self.memory.initialise(address, &self.image.initial_bytes(*id));
+            for (offset, bytes) in self.image.initial_bytes(*id) {
+                self.memory.initialise(address, offset, &bytes);
+            }
             self.threads[thread].thread_locals.push(address);
         }
         self.add_slots(thread, func);
@@ -283,14 +285,9 @@ impl<'p> Machine<'p> {
     pub(super) fn add_slots(&mut self, thread: ThreadId, func: FuncId) -> bool {
         let mut all = true;
         for (slot, size) in self.image.functions[func].slots.iter().enumerate() {
-            let address = match self.memory.has_room_for(*size) {
-                true => {
-                    let mut instance = Instance::new(Kind::Stack, *size, func.0, thread.0).uninitialised();
-                    instance.slot = slot as u32;
-                    self.memory.allocate(thread.0, instance)
-                }
-                false => None,
-            };
+            let mut instance = Instance::new(Kind::Stack, *size, func.0, thread.0).uninitialised();
+            instance.slot = slot as u32;
+            let address = self.memory.allocate(thread.0, instance);
             all &= address.is_some();
             self.threads[thread].objects.push(address.unwrap_or(0));
         }
@@ -324,7 +321,7 @@ impl<'p> Machine<'p> {
     pub(super) fn new_library_object(&mut self, contents: &[u8]) -> u64 {
         let instance = Instance::new(Kind::Library, contents.len() as u64, 0, MAIN.0);
         let address = self.memory.allocate(MAIN.0, instance).unwrap_or(0);
-        self.memory.initialise(address, contents);
+        self.memory.initialise(address, 0, contents);
         address
     }
 

@@ -10,7 +10,7 @@
 //! A freed granule is used again only when the arena has been gone round once, oldest first; until then every
 //! access to it is seen as a use after free.
 
-use super::bytes::{Bytes, Definedness};
+use super::bytes::{Bytes, DENSE, Definedness};
 use super::value::{Value, ones};
 use super::violation::{Fault, Intent, ViolationKind};
 use crate::program::DataModel;
@@ -43,6 +43,8 @@ pub(super) struct Instance {
     pub definedness: Definedness,
     pub kind: Kind,
     pub alive: bool,
+    /// Its undefined bits are not uninitialised, but were written by someone unknown.
+    pub unknown: bool,
     /// The function or object, or where in the code a stack or heap object was made.
     pub origin: u32,
     /// For a stack object: which slot (or `u32::MAX` for `alloca`).
@@ -59,6 +61,7 @@ impl Instance {
         definedness: Definedness::Defined,
         kind: Kind::Nothing,
         alive: false,
+        unknown: false,
         origin: 0,
         slot: 0,
         made_by: 0,
@@ -75,6 +78,11 @@ impl Instance {
             made_by,
             ..Instance::NOTHING
         }
+    }
+
+    /// With contents that nothing is known of.
+    pub fn unknown(self) -> Instance {
+        Instance { unknown: true, ..self.uninitialised() }
     }
 
     pub fn uninitialised(mut self) -> Instance {
@@ -175,15 +183,24 @@ impl Memory {
         (size >> self.layout.granule_bits) + 1
     }
 
+    /// Objects of more granules than this have a place of their own outside of the arenas.
+    fn largest_run(&self) -> u64 {
+        1 << (self.layout.arena_bits - 2)
+    }
+
     fn granule_count(&self) -> u64 {
         1 << (if self.layout.granule_bits == 32 { 32 } else { 16 })
     }
 
     /// Adds an object that lives for the whole execution. Only before [`Memory::seal`].
     pub fn add_static(&mut self, instance: Instance) -> u64 {
+        let granules = self.granules(instance.size);
+        if granules > self.largest_run() {
+            // One that does not fit the address space at all stays at null.
+            return self.allocate_vast(granules, instance).unwrap_or(0);
+        }
         let granule = self.statics.len() as u64;
-        let more = self.granules(instance.size) - 1;
-        self.live_bytes += instance.size;
+        let more = granules - 1;
         self.statics.push(instance);
         for back in 1..=more {
             self.statics.push(Instance { kind: Kind::Continued, origin: back as u32, ..Instance::NOTHING });
@@ -198,11 +215,11 @@ impl Memory {
         self.layout.arenas = (self.granule_count().saturating_sub(self.layout.first) / arena) as u32;
     }
 
-    /// Writes the first bytes of an object, constant or not.
-    pub fn initialise(&mut self, address: u64, bytes: &[u8]) {
+    /// Writes into an object, constant or not; what is out of bounds is left out.
+    pub fn initialise(&mut self, address: u64, offset: u64, bytes: &[u8]) {
         if let Some(instance) = self.locate(address).and_then(|(position, _)| self.at_mut(position)) {
-            let len = bytes.len().min(instance.size as usize);
-            instance.bytes.as_mut_slice()[..len].copy_from_slice(&bytes[..len]);
+            let len = bytes.len().min(instance.size.saturating_sub(offset) as usize);
+            instance.bytes.write_all(offset as usize, &bytes[..len]);
         }
     }
 
@@ -383,14 +400,32 @@ impl Memory {
     }
 
     /// The bytes of a range, and whether all are defined.
-    pub fn slice(&self, address: u64, len: u64) -> Result<(&[u8], bool), Fault> {
+    pub fn bytes(&self, address: u64, len: u64) -> Result<(Vec<u8>, bool), Fault> {
         if len == 0 {
-            return Ok((&[], true));
+            return Ok((Vec::new(), true));
         }
         let (instance, offset) = self.check(address, len, Intent::Read)?;
         let range = offset..offset + len as usize;
-        let defined = instance.definedness.all_defined(range.clone());
-        Ok((&instance.bytes.as_slice()[range], defined))
+        Ok((instance.bytes.copy(range.clone()), instance.definedness.all_defined(range)))
+    }
+
+    /// Nothing is known any more of what is from this address to the end of its object, unless that is constant.
+    pub fn forget(&mut self, address: u64) {
+        let Ok(room) = self.room(address) else { return };
+        if let Ok((instance, offset)) = self.check_write(address, room) {
+            instance.unknown = true;
+            let size = instance.size as usize;
+            // Of a huge object, all is forgotten: going through its bytes would take too long.
+            match offset == 0 || size > DENSE {
+                true => instance.definedness = Definedness::Undefined,
+                false => instance.definedness.write(size, offset..size, || 0xff),
+            }
+        }
+    }
+
+    /// Whether undefined bits at this address were written by someone unknown.
+    pub fn is_unknown(&self, address: u64) -> bool {
+        self.find(address).is_some_and(|(instance, _)| instance.unknown)
     }
 
     pub fn write_slice(&mut self, address: u64, bytes: &[u8]) -> Result<(), Fault> {
@@ -398,7 +433,7 @@ impl Memory {
             return Ok(());
         }
         let (instance, offset) = self.check_write(address, bytes.len() as u64)?;
-        instance.bytes.as_mut_slice()[offset..offset + bytes.len()].copy_from_slice(bytes);
+        instance.bytes.write_all(offset, bytes);
         instance.definedness.define(instance.size as usize, offset..offset + bytes.len());
         Ok(())
     }
@@ -412,7 +447,10 @@ impl Memory {
     /// Places a new object into the thread's arena. None when it cannot be had.
     pub fn allocate(&mut self, thread: u32, instance: Instance) -> Option<u64> {
         let (granules, size) = (self.granules(instance.size), instance.size);
-        if granules > 1 << (self.layout.arena_bits - 2) {
+        if size > self.limit.saturating_sub(self.live_bytes) {
+            return None;
+        }
+        if granules > self.largest_run() {
             let address = self.allocate_vast(granules, instance)?;
             self.live_bytes += size;
             return Some(address);
@@ -423,11 +461,6 @@ impl Memory {
         self.live_bytes += size;
         let granule = self.layout.first + (u64::from(arena) << self.layout.arena_bits) + u64::from(place);
         Some(granule << self.layout.granule_bits)
-    }
-
-    /// Whether an object of this size may be had at all.
-    pub fn has_room_for(&self, size: u64) -> bool {
-        size <= self.limit && self.live_bytes + size <= self.limit
     }
 
     fn put(&mut self, arena: u32, place: u32, granules: u64, instance: Instance) {

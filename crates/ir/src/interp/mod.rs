@@ -45,7 +45,7 @@
 //! |---|---|
 //! | `value`, `arithmetic`, `float` | values with undefined bits, and what operators do to them |
 //! | `eval`, `image` | expressions and instructions, compiled |
-//! | `bytes`, `memory` | objects, addresses, the checks of every access |
+//! | `bytes`, `memory`, `owner` | objects, addresses, the checks of every access |
 //! | `machine`, `step`, `sync` | threads, and what each step does |
 //! | `enabled`, `schedule` | who can step, and choosing who does |
 //! | `undefined`, `violation` | what happens on undefined values and other errors |
@@ -64,6 +64,7 @@ mod image;
 mod machine;
 mod maths;
 mod memory;
+mod owner;
 mod scan;
 mod schedule;
 mod stdio;
@@ -73,11 +74,13 @@ mod undefined;
 mod value;
 mod violation;
 
+pub use crate::program::Place;
 pub use enabled::Footprint;
 pub use environment::{Captured, Environment, FileHandle, OpenMode, Source, Terminal};
 pub use external::is_known_external;
-pub use image::{Image, Next, Place};
+pub use image::{Image, Next};
 pub use machine::{MAIN, Machine, Options, Status, Thread, ThreadId, UndefinedPolicy};
+pub use owner::Owner;
 pub use schedule::{Blocked, Ending, Outcome, Prng, Random, RoundRobin, Scheduler, run};
 pub use step::StepResult;
 pub use sync::Wait;

@@ -9,7 +9,6 @@ use super::machine::{Machine, Options, Status, ThreadId};
 use super::step::StepResult;
 use super::sync::Wait;
 use super::violation::Violation;
-use crate::index::Idx;
 use crate::program::Program;
 
 /// xorshift64*: small, and the same on every platform.
@@ -171,7 +170,11 @@ impl Machine<'_> {
             }
             match self.step(thread, env) {
                 StepResult::Done => *steps += 1,
-                StepResult::Blocked => return None,
+                StepResult::Blocked => {
+                    // It counts, so that the limit ends every run.
+                    *steps += 1;
+                    return None;
+                }
                 StepResult::Exited(status) => return Some(Ending::Exited(status)),
                 StepResult::Aborted => return Some(Ending::Aborted),
                 StepResult::Violation(violation) => return Some(Ending::Violation(violation)),
@@ -188,11 +191,13 @@ impl Machine<'_> {
         if self.threads.iter().any(|thread| thread.status == Status::Stopped) {
             return Ending::Stopped;
         }
-        let blocked = (0..self.threads.len()).map(ThreadId::new).filter_map(|thread| {
-            let wait = self.wait(thread).filter(|_| self.threads[thread].status == Status::Running)?;
-            let thread_name = self.thread_name(thread).to_string();
-            Some(Blocked { thread, thread_name, wait, reason: self.describe_wait(wait) })
-        });
-        Ending::Deadlock(blocked.collect())
+        Ending::Deadlock(self.threads.ids().filter_map(|thread| self.blocked(thread)).collect())
+    }
+
+    /// What an unfinished thread waits for, if it does.
+    pub fn blocked(&self, thread: ThreadId) -> Option<Blocked> {
+        let wait = self.wait(thread).filter(|_| self.threads[thread].status == Status::Running)?;
+        let thread_name = self.thread_name(thread).to_string();
+        Some(Blocked { thread, thread_name, wait, reason: self.describe_wait(wait) })
     }
 }

@@ -425,21 +425,15 @@ impl<'p> Machine<'p> {
 
     fn allocate(&mut self, thread: ThreadId, dst: Reg, size: u64, storage: Storage, zeroed: bool) -> Checked<()> {
         let pc = self.threads[thread].pc;
-        let fits = self.memory.has_room_for(size);
-        let address = match fits {
-            false => None,
-            true => {
-                let instance = match storage {
-                    Storage::Heap => Instance::new(Kind::Heap, size, pc, thread.0),
-                    Storage::Stack => {
-                        let mut instance = Instance::new(Kind::Stack, size, self.threads[thread].func.0, thread.0);
-                        instance.slot = u32::MAX;
-                        instance
-                    }
-                };
-                self.memory.allocate(thread.0, if zeroed { instance } else { instance.uninitialised() })
+        let instance = match storage {
+            Storage::Heap => Instance::new(Kind::Heap, size, pc, thread.0),
+            Storage::Stack => {
+                let mut instance = Instance::new(Kind::Stack, size, self.threads[thread].func.0, thread.0);
+                instance.slot = u32::MAX;
+                instance
             }
         };
+        let address = self.memory.allocate(thread.0, if zeroed { instance } else { instance.uninitialised() });
         match (address, storage) {
             (Some(address), Storage::Stack) => self.threads[thread].objects.push(address),
             (None, Storage::Stack) => return Err(self.stack_overflow(thread)),
@@ -531,14 +525,8 @@ impl<'p> Machine<'p> {
         let model = self.program().model;
         let function = &self.program().functions[func];
         for (arg, local) in args.iter().zip(&function.locals) {
-            let points = local.ty == Type::Ptr && arg.is_defined();
-            let room = if points { self.memory.room(arg.bits as u64).unwrap_or(0) } else { 0 };
-            for offset in 0..room {
-                let byte = env.nondet(thread, 8, Source::External) as u8;
-                // A constant object stays as it is.
-                if self.memory.write_slice(arg.bits as u64 + offset, &[byte]).is_err() {
-                    break;
-                }
+            if local.ty == Type::Ptr && arg.is_defined() {
+                self.memory.forget(arg.bits as u64);
             }
         }
         let width = function.ret.map_or(0, |ty| ty.bits(model));

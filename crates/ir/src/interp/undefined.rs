@@ -8,7 +8,6 @@
 use super::environment::{Environment, Source};
 use super::eval::{DecidedByUndefined, Ex};
 use super::machine::{Machine, ThreadId, UndefinedPolicy};
-use super::memory::Kind;
 use super::value::Value;
 use super::violation::{Violation, ViolationKind};
 
@@ -72,7 +71,7 @@ impl Machine<'_> {
         if value.is_defined() {
             return Ok(value.truncate(bits));
         }
-        let unknown = self.memory.find(address).is_some_and(|(instance, _)| instance.kind == Kind::External);
+        let unknown = self.memory.is_unknown(address);
         if !unknown && self.undefined == UndefinedPolicy::Report {
             return Ok(value.truncate(bits));
         }

@@ -7,12 +7,12 @@
 
 use crate::index::Idx;
 use crate::points_to::{
-    AbstractId, AbstractObject, BOTH, Cells, Numbering, Place, Source, UNKNOWN, Variable, cells_loaded, cells_stored,
+    AbstractId, AbstractObject, BOTH, Cells, Numbering, Source, UNKNOWN, Variable, cells_loaded, cells_stored,
     for_each_source,
 };
 use crate::program::{
-    Access, Block, BlockId, Body, Callee, Datum, Expr, External, FuncId, Instr, LocalId, ObjectKind, Op, Program,
-    TerminatorKind, Type,
+    Access, Block, BlockId, Body, Callee, Datum, Expr, External, FuncId, Instr, LocalId, ObjectKind, Op, Place,
+    Program, TerminatorKind, Type,
 };
 
 /// What the target holds contains what the cells of the pointees hold.
@@ -146,7 +146,7 @@ impl<'p> Constraints<'p> {
 
     fn block(&mut self, function: FuncId, id: BlockId, block: &Block) {
         for (index, instr) in block.instrs.iter().enumerate() {
-            self.instr(Place { function, block: id, instr: index as u32 }, instr);
+            self.instr(Place { func: function, block: id, index: index as u32 }, instr);
         }
         match &block.terminator.kind {
             TerminatorKind::Return(Some(value)) => self.assign(function, value, self.numbering.returned(function)),
@@ -156,7 +156,7 @@ impl<'p> Constraints<'p> {
     }
 
     fn instr(&mut self, place: Place, instr: &Instr) {
-        let function = place.function;
+        let function = place.func;
         let local = |id: LocalId| self.numbering.local(function, id);
         match &instr.op {
             Op::Assign { dst, value } => self.assign(function, value, local(*dst)),

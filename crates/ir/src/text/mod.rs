@@ -24,7 +24,8 @@
 //! a line). A reference is a sigil and a name (`%i`) when the name says enough, `%i.7` when several things have
 //! that name, and `%7` when it has none that could be written so. The number decides; a name beside it is checked.
 //! Sources and texts are written where they are used. Should that not give back the same tables, lines
-//! `file0 = "main.c"` and `text7 = "i++"` at the end spell the tables out, and `#7` refers to them by number.
+//! `file0 = "main.c"` and `text7 = "i++"` at the end spell the tables out, and `#7` refers to them by number;
+//! [`tidy_tables`] makes that unnecessary.
 //!
 //! Declarations may come in any order, and the parser finds them in a first pass over the beginnings of
 //! lines. Everything is linear in the length of the text, and nothing in the text can make the parser panic.
@@ -34,12 +35,14 @@ mod names;
 mod parse;
 mod parse_code;
 mod print;
+mod tables;
 mod words;
 
 pub use cursor::TextError;
 pub use names::{Names, Shown};
 pub use parse::parse;
 pub use print::print;
+pub use tables::tidy_tables;
 
 use crate::program::{Expr, FuncId, Instr, Program, Terminator};
 

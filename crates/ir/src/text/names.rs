@@ -441,7 +441,8 @@ pub(super) fn write_quoted(f: &mut impl Write, string: &str) -> fmt::Result {
             '\n' => f.write_str("\\n")?,
             '\t' => f.write_str("\\t")?,
             ' '..='~' => f.write_char(c)?,
-            _ if !c.is_ascii() && c.is_alphanumeric() => f.write_char(c)?,
+            // Printable, that is: nothing that hides or turns what is around it.
+            _ if !c.is_ascii() && c.escape_debug().len() == 1 => f.write_char(c)?,
             _ => write!(f, "\\u{{{:x}}}", u32::from(c))?,
         }
     }

@@ -3,10 +3,9 @@
 use std::fmt::{self, Display, Formatter, Write};
 
 use crate::index::Idx;
-use crate::program::{
-    Body, Datum, External, FuncId, Function, Local, LocalId, Object, ObjectId, Op, Program, Slot, Span, TextId,
-};
-use crate::text::names::{Names, first_of_their_content, is_identifier, write_quoted};
+use crate::program::{Body, Datum, External, FuncId, Function, Local, LocalId, Object, ObjectId, Program, Slot, Span};
+use crate::text::names::{Names, is_identifier, write_quoted};
+use crate::text::tables::TableOrder;
 use crate::text::words::Word;
 
 /// The textual form of `program`. The same as `program.to_string()`.
@@ -210,74 +209,4 @@ fn write_table(f: &mut Formatter<'_>, word: &str, strings: &[String]) -> fmt::Re
         f.write_char('\n')?;
     }
     Ok(())
-}
-
-/// Which files and texts are mentioned first, second, …: the parser numbers them so when no table says otherwise.
-struct TableOrder {
-    files: Mentions,
-    texts: Mentions,
-}
-
-/// How far ids were mentioned in their own order, starting from `count`.
-struct Mentions {
-    count: u32,
-    in_order: bool,
-    any: bool,
-}
-
-impl Mentions {
-    fn from(count: u32) -> Mentions {
-        Mentions { count, in_order: true, any: false }
-    }
-
-    fn mention(&mut self, id: u32) {
-        self.any = true;
-        self.in_order &= id <= self.count;
-        self.count += u32::from(id == self.count);
-    }
-
-    fn gives_back(&self, table: &[String]) -> bool {
-        if !self.any {
-            return table.is_empty();
-        }
-        self.in_order && self.count as usize == table.len() && first_of_their_content(table).iter().all(|first| *first)
-    }
-}
-
-impl TableOrder {
-    fn of(program: &Program) -> TableOrder {
-        // Text 0 is there before any other, if it is the empty one.
-        let has_empty_text = program.texts.get(TextId(0)).is_some_and(String::is_empty);
-        let texts = Mentions::from(u32::from(has_empty_text));
-        let mut order = TableOrder { files: Mentions::from(0), texts };
-        program.objects.iter().for_each(|object| order.span(object.span));
-        for function in &program.functions {
-            order.span(function.span);
-            let Body::Blocks(blocks) = &function.body else { continue };
-            for block in blocks {
-                order.span(block.span);
-                for instr in &block.instrs {
-                    if let Op::Assert { message, .. } = &instr.op {
-                        order.text(*message);
-                    }
-                    order.span(instr.span);
-                }
-                order.span(block.terminator.span);
-            }
-        }
-        order
-    }
-
-    fn span(&mut self, span: Span) {
-        if (span.file, span.line, span.column) != (Span::NONE.file, 0, 0) {
-            self.files.mention(span.file.0);
-        }
-        self.text(span.text);
-    }
-
-    fn text(&mut self, text: TextId) {
-        if text.0 != 0 {
-            self.texts.mention(text.0);
-        }
-    }
 }

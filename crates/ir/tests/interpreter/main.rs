@@ -5,5 +5,9 @@ mod harness;
 mod memory;
 mod operators;
 mod printf;
+#[path = "../representation/random.rs"]
+#[allow(dead_code)]
+mod random;
+mod robustness;
 mod sync;
 mod threads;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use leno_ir::callgraph::{CallGraph, CallKind};
 use leno_ir::dot;
-use leno_ir::points_to::{AbstractObject, ObjectSet, Place, PointsTo, for_each_op};
+use leno_ir::points_to::{AbstractObject, ObjectSet, PointsTo, for_each_op};
 use leno_ir::program::*;
 use leno_ir::sharing::{SharedObjects, Sharing};
 use leno_ir::text::{self, Names};
@@ -45,7 +45,7 @@ impl Analysed {
             AbstractObject::Static(id) => names.object(id).to_string(),
             AbstractObject::Function(id) => names.function(id).to_string(),
             AbstractObject::Slot(function, slot) => names.slot(function, slot).to_string(),
-            AbstractObject::Site(place) => format!("site{}", place.instr),
+            AbstractObject::Site(place) => format!("site{}", place.index),
         };
         let shown: BTreeSet<String> = set.iter().map(show).collect();
         shown.into_iter().collect::<Vec<_>>().join(" ")
@@ -64,7 +64,7 @@ impl Analysed {
         let is_it = |object: &AbstractObject| match object {
             AbstractObject::Static(id) => names.object(*id).to_string() == name,
             AbstractObject::Slot(function, slot) => names.slot(*function, *slot).to_string() == name,
-            AbstractObject::Site(place) => format!("site{}", place.instr) == name,
+            AbstractObject::Site(place) => format!("site{}", place.index) == name,
             AbstractObject::Unknown => name == "unknown",
             AbstractObject::Function(_) => false,
         };
@@ -93,6 +93,7 @@ fn entry_with(lines: &str) -> String {
          @x = global size 8 align 8
          @y = global size 8 align 8
          @z = global size 16 align 8
+         fn &copy(%to: ptr, %from: ptr) external known writes(0)
          fn &f(%a: ptr) -> ptr {{
           b0:
            return %a
@@ -152,6 +153,13 @@ fn points_to_sets_of_small_programs() {
         ("%p = call &f(@x)", "@x", "", ""),
         ("%p = &f\n %q = call *%p(@x)", "&f", "@x", ""),
         ("store ptr @z = &f\n %p = load ptr @z\n %q = call *%p(@x, @y)", "&f", "@x", ""),
+        // That it is called turns out after all else is known of its arguments.
+        (
+            "%p = $s\n store ptr %p = @x\n store ptr @z = &copy\n %q = load ptr @z\n call *%q($t, %p)\n %r = load ptr $t",
+            "$s",
+            "&copy",
+            "$s $t @x",
+        ),
         // A thread gets and gives back.
         ("spawn &f(@x)\n %w = join i64 1\n %p = int_to_ptr(%w to ptr)", "@x", "", ""),
         ("%p = nondet", "unknown", "", ""),
@@ -265,7 +273,7 @@ fn functions_are_found_through_tables_and_only_if_they_are_reached() {
     assert_eq!(analysed.local("main", "f"), "&one &two");
     assert_eq!(analysed.local("main", "r"), "@x", "what only dead code passes does not count");
     assert_eq!(analysed.local("dead", "r"), "");
-    let indirect = Place { function: main, block: BlockId(0), instr: 1 };
+    let indirect = Place { func: main, block: BlockId(0), index: 1 };
     let callees: Vec<FuncId> = analysed.calls.callees(indirect).iter().map(|edge| edge.callee).collect();
     assert_eq!(callees, [one, two]);
     assert_eq!(analysed.calls.thread_entries(), [thread]);
@@ -275,7 +283,7 @@ fn functions_are_found_through_tables_and_only_if_they_are_reached() {
     let order: Vec<FuncId> = analysed.calls.components().iter().flatten().copied().collect();
     let position = |id: FuncId| order.iter().position(|other| *other == id);
     assert!(position(one) < position(two) && position(two) < position(main));
-    let outside: Vec<u32> = analysed.calls.unknown().iter().map(|(place, _)| place.instr).collect();
+    let outside: Vec<u32> = analysed.calls.unknown().iter().map(|(place, _)| place.index).collect();
     assert_eq!((outside, analysed.calls.unknown()[0].1), (vec![3], CallKind::Call));
 }
 
@@ -499,9 +507,9 @@ fn random_programs_are_analysed() {
             assert_eq!(points_to.is_reached(id), calls.is_reachable(id), "seed {seed}, {id}\n{program}");
         }
         for place in shared.shared_accesses() {
-            let Body::Blocks(blocks) = &program.functions[place.function].body else { panic!("seed {seed}") };
-            let op = &blocks[place.block].instrs[place.instr as usize].op;
-            let accessed = points_to.may_access(&program, place.function, op).all();
+            let Body::Blocks(blocks) = &program.functions[place.func].body else { panic!("seed {seed}") };
+            let op = &blocks[place.block].instrs[place.index as usize].op;
+            let accessed = points_to.may_access(&program, place.func, op).all();
             assert!(accessed.iter().any(|object| shared.of(object) == Sharing::Shared), "seed {seed}");
         }
         check_solution(&program, &points_to);

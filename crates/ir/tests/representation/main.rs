@@ -4,4 +4,5 @@ mod analyses;
 mod graphs;
 mod random;
 mod round_trip;
+mod soundness;
 mod validator;

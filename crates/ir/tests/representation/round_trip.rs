@@ -196,6 +196,30 @@ fn constants_look_as_people_expect() {
     }
 }
 
+#[test]
+fn tidy_programs_are_written_without_tables() {
+    for seed in 0..1000 {
+        let original = random::program(seed);
+        let mut tidy = original.clone();
+        text::tidy_tables(&mut tidy);
+        assert_eq!(validate(&tidy), Ok(()), "seed {seed}");
+        let printed = tidy.to_string();
+        assert!(!printed.contains("\nfile0 = ") && !printed.contains("\ntext0 = "), "seed {seed}\n{printed}");
+        assert_eq!(text::parse(&printed), Ok(tidy.clone()), "seed {seed}");
+        // Nothing else has changed: every mention still says the same.
+        let (names, tidy_names) = (text::Names::new(&original), text::Names::new(&tidy));
+        for (before, after) in original.functions.iter().zip(&tidy.functions) {
+            let place = |names: &text::Names<'_>, span: Span| {
+                let program = names.program();
+                (program.files.get(span.file).cloned(), program.texts.get(span.text).cloned().unwrap_or_default())
+            };
+            if before.span.line != 0 {
+                assert_eq!(place(&names, before.span), place(&tidy_names, after.span), "seed {seed}");
+            }
+        }
+    }
+}
+
 /// Showing must help with invalid programs too.
 #[test]
 fn invalid_programs_can_be_printed() {

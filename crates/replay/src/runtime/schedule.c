@@ -378,9 +378,3 @@ static u64 leno_input(unsigned width) {
 static u64 leno_input_high(void) {
     return leno_me->high;
 }
-
-static void leno_unknown(ptr pointer, const char *name) {
-    if (pointer)
-        leno_diverge("%s calls `%s`, which is not part of the program and may write what its argument points to",
-                     leno_me->name, name);
-}

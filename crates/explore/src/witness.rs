@@ -1,0 +1,84 @@
+//! From a finding to a witness: the execution is made once more, and written down.
+
+use crate::event::Footprint;
+use crate::run::{Inputs, Ran, Statics, run_event, run_invisible};
+use crate::search::{Finding, What};
+use leno_ir::interp::{Image, MAIN, Machine, Options, ThreadId, UndefinedPolicy};
+use leno_ir::program::{Program, Span};
+use leno_ir::witness::{Claim, Input, Racer, Recorder, Waiting, Witness};
+use std::collections::BTreeMap;
+
+/// The options under which programs are explored.
+pub fn options() -> Options {
+    Options { undefined: UndefinedPolicy::Nondet, ..Options::default() }
+}
+
+/// Writes a finding down so that anybody can follow it.
+pub fn witness(program: &Program, finding: &Finding) -> Witness {
+    let image = Image::new(program);
+    let statics = Statics::new(program, &image);
+    let mut machine = Machine::new(&image, &options());
+    let mut recorder = Recorder::default();
+    let mut inputs = Inputs::default();
+    inputs.begin(&[]);
+    run_invisible(&mut machine, &statics, &mut inputs, MAIN, &mut recorder);
+    let mut given = BTreeMap::new();
+    add_inputs(&machine, &inputs, &mut given);
+    for (thread, choices) in &finding.schedule {
+        inputs.begin(choices);
+        let (ran, _) =
+            run_event(&mut machine, &statics, &mut inputs, *thread, &mut Footprint::default(), &mut recorder);
+        add_inputs(&machine, &inputs, &mut given);
+        if let Ran::Violation(violation) = ran {
+            let is_the_end = matches!(&finding.what, What::Violation(end) if **end == *violation);
+            if !is_the_end {
+                machine.stop_thread(violation.thread);
+            }
+        }
+    }
+    Witness { claim: claim(&machine, finding), steps: recorder.steps, inputs: given }
+}
+
+/// What the threads asked for in an event.
+fn add_inputs(machine: &Machine<'_>, inputs: &Inputs, given: &mut BTreeMap<String, Vec<Input>>) {
+    for (choice, thread) in inputs.asked.iter().zip(&inputs.asked_by) {
+        let input = Input { width: choice.width, bits: choice.value() };
+        given.entry(machine.thread_name(*thread).to_string()).or_default().push(input);
+    }
+}
+
+fn span(machine: &Machine<'_>, thread: ThreadId) -> Span {
+    machine.image().span(machine.pc(thread))
+}
+
+fn claim(machine: &Machine<'_>, finding: &Finding) -> Claim {
+    match &finding.what {
+        What::Violation(violation) => Claim::Violation {
+            kind: violation.kind,
+            thread: violation.thread_name.clone(),
+            span: violation.span,
+            message: violation.message.clone(),
+        },
+        What::Race { first, second } => Claim::Race { first: racer(machine, *first), second: racer(machine, *second) },
+        What::Deadlock(blocked) => {
+            let waiting = blocked.iter().map(|blocked| Waiting {
+                thread: blocked.thread_name.clone(),
+                span: span(machine, blocked.thread),
+                reason: blocked.reason.clone(),
+            });
+            Claim::Deadlock { waiting: waiting.collect() }
+        }
+    }
+}
+
+fn racer(machine: &Machine<'_>, thread: ThreadId) -> Racer {
+    let access = match machine.footprint(thread) {
+        Some(at) => {
+            let what = if at.writes { "write" } else { "read" };
+            let kind = if at.atomic { "atomic " } else { "" };
+            format!("{kind}{what} of {}", machine.describe_address(at.address))
+        }
+        None => "an atomic section".to_string(),
+    };
+    Racer { thread: machine.thread_name(thread).to_string(), span: span(machine, thread), access }
+}
