@@ -21,6 +21,8 @@ use std::io::SeekFrom;
 pub struct Inputs {
     pub script: Vec<Choice>,
     pub asked: Vec<Choice>,
+    /// Who asked: a new thread runs up to its first visible step within the event that created it.
+    pub asked_by: Vec<ThreadId>,
     /// Something was asked for that cannot be enumerated.
     pub incomplete: Option<&'static str>,
     clock: u64,
@@ -31,14 +33,16 @@ impl Inputs {
         self.script.clear();
         self.script.extend_from_slice(script);
         self.asked.clear();
+        self.asked_by.clear();
     }
 }
 
 impl Environment for Inputs {
-    fn nondet(&mut self, _: ThreadId, width: u16, _: Source) -> u128 {
+    fn nondet(&mut self, thread: ThreadId, width: u16, _: Source) -> u128 {
         let index = self.script.get(self.asked.len()).map_or(0, |choice| choice.index);
         let choice = Choice { width, index };
         self.asked.push(choice);
+        self.asked_by.push(thread);
         if !Choice::is_exhaustive(width) {
             self.incomplete = Some("a nondeterministic value of more than 8 bits");
         }
