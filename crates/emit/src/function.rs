@@ -36,6 +36,9 @@ pub(crate) fn define(
     declare_variables(function, out);
     if style.numbers.is_some() {
         out.push_str("    const int leno_first = leno_enter();\n");
+        for slot in function.slots.ids() {
+            let _ = writeln!(out, "    leno_slot({});", names::slot(function, slot));
+        }
     }
     let scope = Scope { program, function };
     let place = Place { func: id, block: BlockId(0), index: 0 };

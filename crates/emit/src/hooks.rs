@@ -7,8 +7,9 @@
 //! | written | when |
 //! |---|---|
 //! | `leno_enter()` | first of all in every function; 1 if a thread begins with this activation |
+//! | `leno_slot(object)` | then, for each of its stack objects, an array |
 //! | `leno_point(n)` | before a schedule point |
-//! | `leno_access(n, address, bytes, flags)` | before one that makes a single access; flags: 1 it writes, 2 it is atomic |
+//! | `leno_access(n, address, bytes, flags)` | before one that makes a single access; flags: 1 it writes, 2 it is atomic, 4 it frees the whole object |
 //! | `leno_sync_point(n, step, at, operand)`, `leno_sync(step, at, operand)` | before a step on a synchronisation object, and to make it |
 //! | `leno_join_point(n, handle)`, `leno_join(handle)`, `leno_detach(handle)` | the same for threads |
 //! | `leno_done()` | after every schedule point: the step has been made |
@@ -125,7 +126,7 @@ impl Writer<'_> {
                 self.before_access(&Access { order: Order::SeqCst, ..at.clone() }, true)
             }
             Op::Spawn { handle: Some(access), .. } => self.before_access(access, true),
-            Op::Free { ptr } => one_byte(ptr, "LENO_WRITES | LENO_ATOMIC"),
+            Op::Free { ptr } => one_byte(ptr, "LENO_WRITES | LENO_ATOMIC | LENO_FREES"),
             Op::ObjectSize { ptr, .. } => one_byte(ptr, "LENO_ATOMIC"),
             Op::Join { thread, .. } => format!("leno_join_point({number}, (ptr){});", self.scope.operand(thread)),
             Op::Sync { op, at, .. } => format!("leno_sync_point({number}, {});", self.sync_arguments(op, at)),

@@ -55,6 +55,12 @@ static void leno_claim_violation(void) {
 
 /* ---- a race: both stand at their access */
 
+/* Freeing is an access to all that there is. */
+static void leno_measure(struct leno_thread *thread) {
+    if (thread->state == LENO_STANDING && thread->flags & LENO_FREES && thread->address)
+        thread->bytes = malloc_usable_size((void *)thread->address);
+}
+
 static int leno_conflict(struct leno_thread *a, struct leno_thread *b) {
     if (a->state != LENO_STANDING || b->state != LENO_STANDING || !((a->flags | b->flags) & LENO_WRITES)) return 0;
     return a->address < b->address + b->bytes && b->address < a->address + a->bytes;
@@ -82,6 +88,8 @@ static void leno_claim_race(void) {
     struct leno_thread *first = leno_claimed_thread(0), *second = leno_claimed_thread(1);
     leno_advance(first);
     leno_advance(second);
+    leno_measure(first);
+    leno_measure(second);
     int there = leno_is_claimed_place(&leno_claim[0], first) && leno_is_claimed_place(&leno_claim[1], second);
     if (!(there && leno_conflict(first, second))) {
         if (leno_has_section(first)) leno_find_access(0, first, second);
@@ -173,14 +181,6 @@ static void leno_claim_deadlock(void) {
 
 /* ---- crashes */
 
-#if defined(__SANITIZE_ADDRESS__)
-#define LENO_WITH_ASAN
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define LENO_WITH_ASAN
-#endif
-#endif
-
 static void leno_crashed(const char *how) {
     struct leno_thread *me = leno_me;
     leno_report("crashed %s %u %u %s", me ? me->name : "-", me ? me->place : 0, leno_position, how);
@@ -189,7 +189,6 @@ static void leno_crashed(const char *how) {
 #ifdef LENO_WITH_ASAN
 void __asan_set_death_callback(void (*callback)(void));
 const char *__asan_get_report_description(void);
-int __asan_report_present(void);
 const char *__asan_default_options(void);
 const char *__asan_default_options(void) {
     return "detect_leaks=0:detect_stack_use_after_return=1:allocator_may_return_null=1:symbolize=0:color=never:handle_abort=0";
@@ -219,11 +218,10 @@ static void leno_watch_crashes(void) {
 static int leno_argc;
 static char **leno_argv;
 
-static void *leno_run_program(void *thread) {
-    leno_begin(thread);
+static void *leno_run_program(void *start) {
     leno_program(leno_argc, leno_argv);
     leno_end("ended %u main returns from the program", leno_position);
-    return 0;
+    return start;
 }
 
 int main(int argc, char **argv) {
@@ -233,8 +231,10 @@ int main(int argc, char **argv) {
     leno_argv = argv;
     leno_watch_crashes();
     pthread_mutex_lock(&leno_lock);
-    struct leno_thread *thread = leno_new_thread("main", 0);
-    if (pthread_create(&thread->handle, 0, leno_run_program, thread)) leno_diverge("the main thread cannot be started");
+    static struct leno_start start;
+    start.thread = leno_new_thread("main", 0);
+    start.run = leno_run_program;
+    if (pthread_create(&start.thread->handle, 0, leno_live, &start)) leno_diverge("the main thread cannot be started");
     leno_next();
     while (!leno_claiming) pthread_cond_wait(&leno_watcher, &leno_lock);
     leno_report("followed %u", leno_position);

@@ -10,8 +10,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/futex.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -21,8 +23,17 @@
 #include <time.h>
 #include <unistd.h>
 
+#if defined(__SANITIZE_ADDRESS__)
+#define LENO_WITH_ASAN
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LENO_WITH_ASAN
+#endif
+#endif
+
 #define LENO_WRITES 1
 #define LENO_ATOMIC 2
+#define LENO_FREES 4
 
 enum leno_state {
     LENO_BETWEEN,  /* after a step, or before the first one */
@@ -31,6 +42,11 @@ enum leno_state {
     LENO_BLOCKING, /* let into an operation that should never come back */
     LENO_STOPPED,  /* an assumption was false */
     LENO_ENDED
+};
+
+struct leno_slot {
+    void *frame, *object;
+    ptr size;
 };
 
 struct leno_thread {
@@ -47,6 +63,10 @@ struct leno_thread {
     u32 sections; /* atomic sections that it is in */
     u32 children, inputs;
     u64 high; /* of the last input */
+    jmp_buf end; /* where it goes to end */
+    void *result;
+    struct leno_slot *slots; /* its stack objects, as far as they may be alive */
+    u32 slot_count, slot_room;
     pthread_cond_t wake;
     struct leno_thread *next;
     /* What it is about to do. */
@@ -230,6 +250,7 @@ static void leno_access(u32 place, ptr address, ptr bytes, int flags) {
 
 struct leno_start {
     struct leno_thread *thread;
+    void *(*run)(void *);
     ptr function;
 };
 
@@ -258,13 +279,62 @@ static void *leno_new_start(ptr size) {
     return start;
 }
 
+/* AddressSanitizer guards the stack objects of functions that have returned. Those of functions that a thread's end has cut
+   off it takes for alive; so we note where they are, and declare them dead ourselves. */
+#ifdef LENO_WITH_ASAN
+void __asan_poison_memory_region(const volatile void *address, size_t size);
+#define leno_slot(object) leno_note_slot(__builtin_frame_address(0), object, sizeof object)
+
+static void leno_note_slot(void *frame, void *object, ptr size) {
+    struct leno_thread *me = leno_me;
+    /* Functions further down the stack have returned. */
+    while (me->slot_count && me->slots[me->slot_count - 1].frame < frame) me->slot_count--;
+    if (me->slot_count == me->slot_room) {
+        me->slot_room = me->slot_room * 2 + 16;
+        me->slots = realloc(me->slots, me->slot_room * sizeof *me->slots);
+        if (!me->slots) leno_diverge("no memory");
+    }
+    me->slots[me->slot_count++] = (struct leno_slot){frame, object, size};
+}
+
+static void leno_bury_slots(struct leno_thread *me) {
+    for (u32 i = 0; i < me->slot_count; i++) __asan_poison_memory_region(me->slots[i].object, me->slots[i].size);
+}
+#else
+#define leno_slot(object) ((void)0)
+#define leno_bury_slots(me) ((void)0)
+#endif
+
+/* A whole thread. With AddressSanitizer it stays when it has ended: its stack must not be used again by another one. */
+static void *leno_live(void *record) {
+    struct leno_start *start = record;
+    struct leno_thread *me = start->thread;
+    leno_me = me;
+    me->tid = syscall(SYS_gettid);
+    pthread_mutex_lock(&leno_lock);
+    while (!me->turn) pthread_cond_wait(&me->wake, &leno_lock);
+    me->state = LENO_RUNNING;
+    pthread_mutex_unlock(&leno_lock);
+    leno_begins = 1;
+    if (!setjmp(me->end)) start->run(record);
+    leno_bury_slots(me);
+    me->in_step = 0;
+    if (!leno_claiming) leno_position++;
+    leno_leave(me, LENO_ENDED);
+#ifdef LENO_WITH_ASAN
+    for (;;) pause();
+#endif
+    return me->result;
+}
+
 static ptr leno_spawn(void *(*run)(void *), void *record) {
     struct leno_thread *me = leno_me;
     struct leno_start *start = record;
     pthread_mutex_lock(&leno_lock);
     struct leno_thread *child = start->thread = leno_new_thread(me->name, ++me->children);
     pthread_mutex_unlock(&leno_lock);
-    int problem = pthread_create(&child->handle, 0, run, record);
+    start->run = run;
+    int problem = pthread_create(&child->handle, 0, leno_live, record);
     if (problem) leno_diverge("%s cannot start a thread: %s", me->name, strerror(problem));
     return (ptr)child->handle;
 }
@@ -273,30 +343,17 @@ static void leno_release(void *start) {
     (void)start; /* it begins when its first step is due */
 }
 
-static void leno_begin(struct leno_thread *me) {
-    leno_me = me;
-    me->tid = syscall(SYS_gettid);
-    pthread_mutex_lock(&leno_lock);
-    while (!me->turn) pthread_cond_wait(&me->wake, &leno_lock);
-    me->state = LENO_RUNNING;
-    pthread_mutex_unlock(&leno_lock);
-    leno_begins = 1;
-}
-
 static void leno_await_release(void *start) {
-    leno_begin(((struct leno_start *)start)->thread);
+    (void)start; /* it has its first turn already */
 }
 
 static void *leno_finished(void *result) {
-    struct leno_thread *me = leno_me;
-    me->in_step = 0;
-    if (!leno_claiming) leno_position++;
-    leno_leave(me, LENO_ENDED);
-    return result;
+    return leno_me->result = result;
 }
 
 static __attribute__((noreturn)) void leno_thread_exit(void *result) {
-    pthread_exit(leno_finished(result));
+    leno_me->result = result;
+    longjmp(leno_me->end, 1);
 }
 
 /* A handle may be used again once its thread was joined: the youngest is meant. */
@@ -316,13 +373,13 @@ static struct leno_thread *leno_target(ptr handle, const char *what) {
 }
 
 static ptr leno_join(ptr handle) {
-    void *result = 0;
     struct leno_thread *target = leno_target(handle, "join");
     if (leno_blocks(leno_me)) leno_diverge("%s has to wait for the end of %s", leno_me->name, target->name);
-    /* It has made its last step, and needs nobody to come to its end. */
-    pthread_join(target->handle, &result);
+#ifndef LENO_WITH_ASAN
+    pthread_join(target->handle, 0); /* it has made its last step, and needs nobody to come to its end */
+#endif
     target->joinable = 0;
-    return (ptr)result;
+    return (ptr)target->result;
 }
 
 static void leno_detach(ptr handle) {
