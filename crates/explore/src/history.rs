@@ -122,10 +122,13 @@ impl History {
         };
         match step {
             SyncKind::Acquire => {
-                // What released the lock can never come later; who took it last might have been later.
-                let others = entries.iter().rev().take_while(|entry| kind(entry) == SyncKind::Other);
-                found.candidates.extend(others.map(|entry| entry.event));
-                found.waits.extend(entries.iter().rev().find(|e| kind(e) == SyncKind::Acquire).map(|e| e.event));
+                // What released the lock can never come later; who took it last, or tried to since, might have.
+                for entry in entries.iter().rev().filter(|entry| kind(entry) != SyncKind::Release) {
+                    found.waits.push(entry.event);
+                    if kind(entry) == SyncKind::Acquire {
+                        break;
+                    }
+                }
             }
             SyncKind::Await => found.waits.extend(entries.iter().map(|entry| entry.event)),
             SyncKind::Release | SyncKind::Other => {
