@@ -119,7 +119,7 @@ impl Starts {
     }
 
     /// The records and start routines.
-    pub(crate) fn write(&self, program: &Program, out: &mut String) {
+    pub(crate) fn write(&self, program: &Program, hooked: bool, out: &mut String) {
         for (number, start) in self.kinds.iter().enumerate() {
             let fields: String =
                 start.args.iter().enumerate().map(|(i, ty)| format!(" {} a{i};", types::value(*ty))).collect();
@@ -130,18 +130,20 @@ impl Starts {
                  leno_await_release(record);\n    \
                  struct leno_start{number} start = *(struct leno_start{number} *)record;\n    \
                  free(record);\n    {}\n}}\n\n",
-                start_call(program, start)
+                start_call(program, start, hooked)
             );
         }
     }
 }
 
-/// The call that a start routine makes, with what the thread returns.
-fn start_call(program: &Program, start: &Start) -> String {
+/// The call that a start routine makes, with what the thread returns. With hooks, its end is told.
+fn start_call(program: &Program, start: &Start, hooked: bool) -> String {
+    let ended = |result: String| if hooked { format!("leno_finished({result})") } else { result };
     let Some(id) = start.callee else {
         let pointer = types::function_pointer(Some(Type::Ptr), &start.args);
         let args: Vec<String> = (0..start.args.len()).map(|index| format!("start.a{index}")).collect();
-        return format!("return (void *)(({pointer})start.base.function)({});", args.join(", "));
+        let call = format!("(void *)(({pointer})start.base.function)({})", args.join(", "));
+        return format!("return {};", ended(call));
     };
     let callee = &program.functions[id];
     // Conversions of values do not depend on the function they stand in.
@@ -153,8 +155,11 @@ fn start_call(program: &Program, start: &Start) -> String {
     let args: Vec<String> = types::parameters(callee).enumerate().map(argument).collect();
     let call = format!("{}({})", names::function(program, id), args.join(", "));
     match callee.ret {
-        Some(ret) => format!("return (void *){};", scope.same_bits(Text::tight(call), ret, Type::Ptr).operand()),
-        None => format!("{call};\n    return 0;"),
+        Some(ret) => {
+            let result = scope.same_bits(Text::tight(call), ret, Type::Ptr).operand();
+            format!("return {};", ended(format!("(void *){result}")))
+        }
+        None => format!("{call};\n    return {};", ended("0".to_string())),
     }
 }
 

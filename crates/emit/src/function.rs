@@ -1,32 +1,48 @@
 //! Functions: registers are C variables, stack objects are arrays, blocks are labels.
 
-use crate::Options;
 use crate::call::{self, Starts};
 use crate::constant;
 use crate::expr::Scope;
+use crate::hooks::Numbers;
 use crate::instr::Writer;
 use crate::names;
 use crate::types;
 use leno_ir::index::{Idx, IndexVec};
+use leno_ir::interp::Place;
 use leno_ir::program::{
     Block, BlockId, Expr, FuncId, Function, LocalId, Program, SlotId, Terminator, TerminatorKind, Type,
 };
 use std::fmt::Write;
+
+/// How the code of a function is written.
+#[derive(Clone, Copy)]
+pub(crate) struct Style<'a> {
+    pub comments: bool,
+    /// The numbers of places, when there are hooks at them.
+    pub numbers: Option<&'a Numbers>,
+}
 
 /// A whole definition.
 pub(crate) fn define(
     program: &Program,
     id: FuncId,
     blocks: &IndexVec<BlockId, Block>,
-    options: &Options,
+    style: Style<'_>,
     starts: &mut Starts,
     out: &mut String,
 ) {
     let function = &program.functions[id];
     let _ = writeln!(out, "static {} {{", call::prototype(program, id));
     declare_variables(function, out);
+    if style.numbers.is_some() {
+        out.push_str("    const int leno_first = leno_enter();\n");
+        for slot in function.slots.ids() {
+            let _ = writeln!(out, "    leno_slot({});", names::slot(function, slot));
+        }
+    }
     let scope = Scope { program, function };
-    let mut writer = Writer { scope, comments: options.comments, starts, out };
+    let place = Place { func: id, block: BlockId(0), index: 0 };
+    let mut writer = Writer { scope, style, place, starts, out };
     let (reached, labelled) = reachable(blocks);
     for (id, block) in blocks.iter_enumerated() {
         if !reached[id.index()] {
@@ -35,9 +51,11 @@ pub(crate) fn define(
         if labelled[id.index()] {
             let _ = writeln!(writer.out, "{id}:;");
         }
-        for instr in &block.instrs {
+        for (index, instr) in block.instrs.iter().enumerate() {
+            writer.place = Place { block: id, index: index as u32, ..place };
             writer.instruction(instr);
         }
+        writer.place = Place { block: id, index: block.instrs.len() as u32, ..place };
         writer.terminator(&block.terminator);
     }
     out.push_str("}\n\n");
@@ -85,6 +103,9 @@ fn successors(kind: &TerminatorKind) -> Vec<BlockId> {
 
 impl Writer<'_> {
     fn terminator(&mut self, terminator: &Terminator) {
+        if self.style.numbers.is_some() && self.hooked_terminator(terminator) {
+            return;
+        }
         let scope = self.scope;
         let code = match &terminator.kind {
             TerminatorKind::Goto(target) => format!("goto {target};"),
@@ -125,7 +146,7 @@ impl Writer<'_> {
         code
     }
 
-    fn returned(&self, value: Option<&Expr>) -> String {
+    pub(crate) fn returned(&self, value: Option<&Expr>) -> String {
         match (self.function().ret, value) {
             (None, _) => "return;".to_string(),
             (Some(_), None) => "return 0;".to_string(),
@@ -139,16 +160,21 @@ impl Writer<'_> {
 
 /// What a program's entry gets from the system, and what the system wants back if it comes back.
 pub(crate) fn main(program: &Program, entry: FuncId) -> String {
+    let call = entry_call(program, entry);
+    let body = match program.functions[entry].ret {
+        Some(Type::Int(_)) => format!("return (int){call};"),
+        _ => format!("{call};\n    return 0;"),
+    };
+    format!("int main(int argc, char **argv) {{\n    {body}\n}}\n")
+}
+
+/// The call of the entry, where `argc` and `argv` are known.
+pub(crate) fn entry_call(program: &Program, entry: FuncId) -> String {
     let function = &program.functions[entry];
     let arguments = ["argc", "argv"];
     let passed: Vec<String> = types::parameters(function)
         .enumerate()
         .map(|(index, ty)| arguments.get(index).map_or("0".to_string(), |name| format!("({}){name}", types::value(ty))))
         .collect();
-    let call = format!("{}({})", names::function(program, entry), passed.join(", "));
-    let body = match function.ret {
-        Some(Type::Int(_)) => format!("return (int){call};"),
-        _ => format!("{call};\n    return 0;"),
-    };
-    format!("int main(int argc, char **argv) {{\n    {body}\n}}\n")
+    format!("{}({})", names::function(program, entry), passed.join(", "))
 }

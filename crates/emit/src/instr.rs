@@ -7,8 +7,10 @@
 use crate::call::Starts;
 use crate::comment;
 use crate::expr::{Scope, Text};
+use crate::function::Style;
 use crate::names;
 use crate::types;
+use leno_ir::interp::Place;
 use leno_ir::program::{
     Access, Expr, FloatKind, Function, Instr, LocalId, Op, Order, Program, Property, RmwOp, Span, Storage, TextId, Type,
 };
@@ -16,7 +18,9 @@ use leno_ir::program::{
 /// Writes the statements of one function.
 pub(crate) struct Writer<'a> {
     pub scope: Scope<'a>,
-    pub comments: bool,
+    pub style: Style<'a>,
+    /// Of the instruction or terminator that is being written.
+    pub place: Place,
     pub starts: &'a mut Starts,
     pub out: &'a mut String,
 }
@@ -32,8 +36,9 @@ impl<'a> Writer<'a> {
 
     /// One instruction of the program.
     pub(crate) fn instruction(&mut self, instr: &Instr) {
-        // Hooks (a point where the scheduler may stop the thread, a record of what it is about to do) belong here: the
-        // instructions before have taken effect, this one has not, and `instr.op` says what it will do.
+        if self.style.numbers.is_some() {
+            return self.hooked_instruction(instr);
+        }
         let statement = self.statement(&instr.op, instr.span);
         self.line(&statement, instr.span);
     }
@@ -42,13 +47,13 @@ impl<'a> Writer<'a> {
     pub(crate) fn line(&mut self, code: &str, span: Span) {
         self.out.push_str("    ");
         self.out.push_str(code);
-        if self.comments {
+        if self.style.comments {
             self.out.push_str(&comment::marker(self.program(), span));
         }
         self.out.push('\n');
     }
 
-    fn statement(&mut self, op: &Op, span: Span) -> String {
+    pub(crate) fn statement(&mut self, op: &Op, span: Span) -> String {
         let scope = self.scope;
         match op {
             Op::Assign { dst, value } => format!("{} = {};", self.name(*dst), scope.value(value)),
@@ -81,7 +86,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn word(&self) -> Type {
+    pub(crate) fn word(&self) -> Type {
         self.program().model.word()
     }
 

@@ -22,6 +22,7 @@ mod constant;
 mod expr;
 mod external;
 mod function;
+mod hooks;
 mod instr;
 mod names;
 mod object;
@@ -29,6 +30,9 @@ mod runtime;
 mod sync;
 mod types;
 
+pub use hooks::{emit_with_hooks, places};
+
+use hooks::Numbers;
 use leno_ir::program::{Body, DataModel, Program};
 use std::fmt::Write;
 
@@ -47,9 +51,9 @@ impl Default for Options {
 
 /// A C file that behaves as `program` does. The program has to be valid.
 pub fn emit(program: &Program, options: &Options) -> String {
-    let code = code(program, options);
+    let code = code(program, options, None);
     let mut file = header(program);
-    file.push_str(&runtime::for_code(&code));
+    file.push_str(&runtime::for_code(&code, &[]));
     file.push('\n');
     file.push_str(&code);
     file.push_str(FOOTER);
@@ -77,10 +81,13 @@ fn header(program: &Program) -> String {
 }
 
 /// Everything behind the runtime.
-fn code(program: &Program, options: &Options) -> String {
+fn code(program: &Program, options: &Options, numbers: Option<&Numbers>) -> String {
     let mut out = String::new();
     for (id, function) in program.functions.iter_enumerated() {
         match &function.body {
+            Body::External(external) if hooks::is_replaced(external, numbers) => {
+                let _ = writeln!(out, "static {};", call::prototype(program, id));
+            }
             Body::External(external) => external::declare(program, id, external, &mut out),
             Body::Blocks(_) => {
                 let _ = writeln!(out, "static {};", call::prototype(program, id));
@@ -94,14 +101,22 @@ fn code(program: &Program, options: &Options) -> String {
     let mut functions = String::new();
     for (id, function) in program.functions.iter_enumerated() {
         match &function.body {
+            Body::External(external) if hooks::is_replaced(external, numbers) => {
+                hooks::replace_unknown(program, id, &mut functions);
+            }
             Body::External(external) => external::define(program, id, external, &mut functions),
-            Body::Blocks(blocks) => function::define(program, id, blocks, options, &mut starts, &mut functions),
+            Body::Blocks(blocks) => {
+                let style = function::Style { comments: options.comments, numbers };
+                function::define(program, id, blocks, style, &mut starts, &mut functions);
+            }
         }
     }
-    starts.write(program, &mut out);
+    starts.write(program, numbers.is_some(), &mut out);
     out.push_str(&functions);
-    if let Some(entry) = program.entry {
-        out.push_str(&function::main(program, entry));
+    match program.entry {
+        _ if numbers.is_some() => out.push_str(&hooks::program(program)),
+        Some(entry) => out.push_str(&function::main(program, entry)),
+        None => {}
     }
     out
 }

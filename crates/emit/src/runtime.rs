@@ -14,9 +14,10 @@ struct Part {
     text: String,
 }
 
-/// The parts that `code` needs, in order.
-pub(crate) fn for_code(code: &str) -> String {
-    let parts = parts();
+/// The parts that `code` needs, in order; without those that define a name that is `provided` otherwise.
+pub(crate) fn for_code(code: &str, provided: &[&str]) -> String {
+    let mut parts = parts();
+    parts.retain(|part| !provided.iter().any(|name| part.defines.contains(name)));
     let mut wanted: BTreeSet<&str> = identifiers(code);
     wanted.insert("core");
     let mut taken = vec![false; parts.len()];
@@ -94,12 +95,12 @@ mod tests {
 
     #[test]
     fn only_what_is_needed_is_taken() {
-        let nothing = for_code("int x; /* leno_udiv32 */ const char *s = \"leno_join \\\" leno_park\";");
+        let nothing = for_code("int x; /* leno_udiv32 */ const char *s = \"leno_join \\\" leno_park\";", &[]);
         assert!(!nothing.contains("leno_") && !nothing.contains("pthread"), "{nothing}");
-        let division = for_code("leno_sdiv128(a, b)");
+        let division = for_code("leno_sdiv128(a, b)", &[]);
         assert!(division.contains("LENO_DIVISION(128)") && division.contains("#define LENO_DIVISION"));
         assert!(division.contains("typedef unsigned __int128 u128") && !division.contains("LENO_DIVISION(64)"));
-        assert!(for_code("leno_join(x)").contains("#include <pthread.h>"));
+        assert!(for_code("leno_join(x)", &[]).contains("#include <pthread.h>"));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! From a finding to a witness: the execution is made once more, and written down.
 
-use crate::event::{Choice, Footprint};
+use crate::event::Footprint;
 use crate::run::{Inputs, Ran, Statics, run_event, run_invisible};
 use crate::search::{Finding, What};
 use leno_ir::interp::{Image, MAIN, Machine, Options, ThreadId, UndefinedPolicy};
@@ -9,23 +9,26 @@ use leno_ir::witness::{Claim, Input, Racer, Recorder, Waiting, Witness};
 use std::collections::BTreeMap;
 
 /// The options under which programs are explored.
-pub fn options() -> Options {
-    Options { undefined: UndefinedPolicy::Nondet, ..Options::default() }
+pub fn options(spurious_wakeups: bool) -> Options {
+    Options { undefined: UndefinedPolicy::Nondet, spurious_wakeups, ..Options::default() }
 }
 
 /// Writes a finding down so that anybody can follow it.
 pub fn witness(program: &Program, finding: &Finding) -> Witness {
     let image = Image::new(program);
     let statics = Statics::new(program, &image);
-    let mut machine = Machine::new(&image, &options());
+    let mut machine = Machine::new(&image, &options(finding.spurious_wakeups));
     let mut recorder = Recorder::default();
     let mut inputs = Inputs::default();
     inputs.begin(&[]);
     run_invisible(&mut machine, &statics, &mut inputs, MAIN, &mut recorder);
+    let mut given = BTreeMap::new();
+    add_inputs(&machine, &inputs, &mut given);
     for (thread, choices) in &finding.schedule {
         inputs.begin(choices);
         let (ran, _) =
             run_event(&mut machine, &statics, &mut inputs, *thread, &mut Footprint::default(), &mut recorder);
+        add_inputs(&machine, &inputs, &mut given);
         if let Ran::Violation(violation) = ran {
             let is_the_end = matches!(&finding.what, What::Violation(end) if **end == *violation);
             if !is_the_end {
@@ -33,18 +36,15 @@ pub fn witness(program: &Program, finding: &Finding) -> Witness {
             }
         }
     }
-    Witness { claim: claim(&machine, finding), steps: recorder.steps, inputs: inputs_of(finding) }
+    Witness { claim: claim(&machine, finding), steps: recorder.steps, inputs: given }
 }
 
-fn inputs_of(finding: &Finding) -> BTreeMap<String, Vec<Input>> {
-    let mut inputs: BTreeMap<String, Vec<Input>> = BTreeMap::new();
-    for (thread, choices) in &finding.schedule {
-        let name = finding.threads[thread.0 as usize].clone();
-        let values = choices.iter().map(|choice: &Choice| Input { width: choice.width, bits: choice.value() });
-        inputs.entry(name).or_default().extend(values);
+/// What the threads asked for in an event.
+fn add_inputs(machine: &Machine<'_>, inputs: &Inputs, given: &mut BTreeMap<String, Vec<Input>>) {
+    for (choice, thread) in inputs.asked.iter().zip(&inputs.asked_by) {
+        let input = Input { width: choice.width, bits: choice.value() };
+        given.entry(machine.thread_name(*thread).to_string()).or_default().push(input);
     }
-    inputs.retain(|_, values| !values.is_empty());
-    inputs
 }
 
 fn span(machine: &Machine<'_>, thread: ThreadId) -> Span {

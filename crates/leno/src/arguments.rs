@@ -39,6 +39,12 @@ pub enum Command {
         leno check --property race,deadlock -DN=4 main.c queue.c\n  \
         leno check --timeout 60 --stats examples/peterson.c")]
     Check(Check),
+    /// Force a violation that was found before on the real program
+    ///
+    /// Builds the program of a witness again, with the user's own compiler, and makes it follow the witness's schedule.
+    #[command(after_help = "Example:\n  \
+        leno check --witness lost.json examples/bank_account.c; leno replay lost.json --keep replayed")]
+    Replay(Replay),
     /// Run a program under a schedule chosen at random from a seed
     ///
     /// Every step is checked: invalid memory accesses, uninitialised values, failed assertions, wrong unlocks and deadlocks
@@ -80,6 +86,24 @@ pub struct Check {
     /// Only the verdict
     #[arg(long, short)]
     pub quiet: bool,
+    /// Do not force a violation on the real program
+    #[arg(long)]
+    pub no_replay: bool,
+    /// Write the witness of a violation to this file
+    #[arg(long, value_name = "FILE")]
+    pub witness: Option<PathBuf>,
+    /// Leave the replayed C file and a run.sh in this directory
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct Replay {
+    /// A witness, as `leno check --witness FILE` writes it
+    pub witness: PathBuf,
+    /// Leave the C file and a run.sh in this directory
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -203,6 +227,7 @@ impl Cli {
     pub fn in_order(mut self, matches: &ArgMatches) -> Command {
         if let Some((_, matches)) = matches.subcommand() {
             let sources = match &mut self.command {
+                Command::Replay(_) => return self.command,
                 Command::Check(check) => &mut check.program,
                 Command::Run(run) => &mut run.program,
                 Command::Dump(dump) => &mut dump.program,

@@ -1,0 +1,356 @@
+//! From what the run reported to a verdict.
+//!
+//! The runtime reports facts, a line each; here they are held against the claim. Only the promised thing counts: another
+//! assertion that fails, or the right one in another thread, confirms nothing.
+
+use crate::Outcome;
+use crate::goal::{failure_at, span_at};
+use crate::process::Run;
+use leno_ir::interp::{Place, ViolationKind};
+use leno_ir::program::{Program, Span};
+use leno_ir::witness::{Claim, Racer, Witness};
+
+pub(crate) fn judge(program: &Program, places: &[Place], witness: &Witness, run: &Run) -> Outcome {
+    let facts: Vec<Fact> = run.report.iter().filter_map(|line| Fact::read(line)).collect();
+    let judge = Judge { program, places, witness, facts: &facts };
+    match facts.last() {
+        Some(Fact::Followed | Fact::Section { .. } | Fact::At(_) | Fact::Passes) | None => match &run.ending {
+            // A test that ends with where a thread stands has found it at the wrong place.
+            crate::process::Ending::Ended(status) if status.success() && !facts.is_empty() => judge.last(&facts),
+            ending => Err(said(ending.describe(), &run.complaint)),
+        },
+        Some(_) => judge.last(&facts),
+    }
+}
+
+fn said(mut why: String, complaint: &str) -> String {
+    if !complaint.is_empty() {
+        why.push_str(": ");
+        why.push_str(complaint);
+    }
+    why
+}
+
+/// One line of a report.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Fact {
+    Followed,
+    Diverged { step: usize, text: String },
+    Exited { step: usize, text: String },
+    Failed { thread: String, place: usize },
+    Passes,
+    Survived { thread: String, place: usize },
+    At(Standing),
+    Away { text: String },
+    Section { thread: String, place: usize },
+    Invalid { kind: String, thread: String, place: usize, text: String },
+    Crashed { thread: String, place: usize, how: String },
+    Race,
+    Free { thread: String, place: usize },
+    Open { thread: String, place: usize, text: String },
+    Returned { thread: String, place: usize },
+    Blind { text: String },
+    Deadlock { others: usize },
+}
+
+/// A thread that stands at a place.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Standing {
+    thread: String,
+    place: usize,
+    address: u64,
+    bytes: u64,
+    writes: bool,
+    atomic: bool,
+}
+
+impl Fact {
+    fn read(line: &str) -> Option<Fact> {
+        let mut words = line.split(' ');
+        let verb = words.next()?;
+        let rest = |count: usize| line.splitn(count + 2, ' ').nth(count + 1).unwrap_or("").to_string();
+        let mut word = || words.next();
+        Some(match verb {
+            "followed" => Fact::Followed,
+            "diverged" => Fact::Diverged { step: word()?.parse().ok()?, text: rest(1) },
+            "ended" => Fact::Exited { step: word()?.parse().ok()?, text: rest(1) },
+            "failed" => Fact::Failed { thread: word()?.to_string(), place: word()?.parse().ok()? },
+            "passes" => Fact::Passes,
+            "survived" => Fact::Survived { thread: word()?.to_string(), place: word()?.parse().ok()? },
+            "at" => {
+                let (thread, place) = (word()?.to_string(), word()?.parse().ok()?);
+                let address = word()?;
+                let address = u64::from_str_radix(address.strip_prefix("0x").unwrap_or(address), 16).ok()?;
+                let (bytes, flags): (u64, u32) = (word()?.parse().ok()?, word()?.parse().ok()?);
+                Fact::At(Standing { thread, place, address, bytes, writes: flags & 1 != 0, atomic: flags & 2 != 0 })
+            }
+            "away" => Fact::Away { text: rest(0) },
+            "section" => Fact::Section { thread: word()?.to_string(), place: word()?.parse().ok()? },
+            "invalid" => Fact::Invalid {
+                kind: word()?.to_string(),
+                thread: word()?.to_string(),
+                place: word()?.parse().ok()?,
+                text: rest(3),
+            },
+            "crashed" => {
+                let (thread, place) = (word()?.to_string(), word()?.parse().ok()?);
+                word()?;
+                Fact::Crashed { thread, place, how: rest(3) }
+            }
+            "race" => Fact::Race,
+            "free" => Fact::Free { thread: word()?.to_string(), place: word()?.parse().ok()? },
+            "open" => Fact::Open { thread: word()?.to_string(), place: word()?.parse().ok()?, text: rest(2) },
+            "returned" => Fact::Returned { thread: word()?.to_string(), place: word()?.parse().ok()? },
+            "blind" => Fact::Blind { text: rest(0) },
+            "deadlock" => Fact::Deadlock { others: word()?.parse().ok()? },
+            _ => return None,
+        })
+    }
+}
+
+struct Judge<'a> {
+    program: &'a Program,
+    places: &'a [Place],
+    witness: &'a Witness,
+    facts: &'a [Fact],
+}
+
+impl Judge<'_> {
+    fn last(&self, facts: &[Fact]) -> Outcome {
+        let Some(last) = facts.last() else { return Err("the run reported nothing".to_string()) };
+        let at = |place: &usize| self.position(*place);
+        match last {
+            Fact::Diverged { step, text } => Err(self.in_step(*step, &self.with_positions(text))),
+            Fact::Exited { step, text } => Err(self.in_step(*step, text)),
+            Fact::Failed { thread, place } => self.failed(thread, *place),
+            Fact::Crashed { thread, place, how } => self.crashed(thread, *place, how),
+            Fact::Invalid { kind, thread, place, text } => self.invalid(kind, thread, *place, text),
+            Fact::Survived { thread, place } => {
+                Err(format!("{thread} makes its step at {}, and nothing goes wrong", at(place)))
+            }
+            Fact::At(standing) => Err(self.elsewhere(standing)),
+            Fact::Away { text } => Err(format!("after the last step, {text}")),
+            Fact::Race => self.race(),
+            Fact::Free { thread, place } => Err(format!("{thread} does not have to wait at {}", at(place))),
+            Fact::Open { thread, place, text } => Err(format!("{thread} waits at {}, but {text}", at(place))),
+            Fact::Returned { thread, place } => {
+                Err(format!("{thread} was let into its wait at {}, and came back from it", at(place)))
+            }
+            Fact::Blind { text } => Err(format!("the deadlock cannot be observed: {text}")),
+            Fact::Deadlock { others } => self.deadlock(*others),
+            Fact::Followed | Fact::Passes | Fact::Section { .. } => Err("the run ended too early".to_string()),
+        }
+    }
+
+    fn in_step(&self, step: usize, text: &str) -> String {
+        let count = self.witness.steps.len();
+        match step < count {
+            true => format!("step {} of {count} cannot be made: {text}", step + 1),
+            false => format!("after the last of {count} steps, {text}"),
+        }
+    }
+
+    fn elsewhere(&self, standing: &Standing) -> String {
+        format!(
+            "after the last step, {} goes on to {}, and nothing goes wrong",
+            standing.thread,
+            self.position(standing.place)
+        )
+    }
+
+    fn position(&self, place: usize) -> String {
+        let span = self.places.get(place).and_then(|place| span_at(self.program, *place));
+        span.map_or("an unknown place".to_string(), |span| self.show(span))
+    }
+
+    fn show(&self, span: Span) -> String {
+        match self.program.files.get(span.file) {
+            Some(file) if span.line > 0 => format!("{file}:{}", span.line),
+            _ => "a place without a line".to_string(),
+        }
+    }
+
+    /// Numbers of places, as `@17`, become places.
+    fn with_positions(&self, text: &str) -> String {
+        let shown = |word: &str| match word.strip_prefix('@').and_then(|number| number.parse().ok()) {
+            Some(number) => self.position(number),
+            None => word.to_string(),
+        };
+        text.split(' ').map(shown).collect::<Vec<_>>().join(" ")
+    }
+
+    fn has_span(&self, place: usize, span: Span) -> bool {
+        self.places.get(place).and_then(|place| span_at(self.program, *place)) == Some(span)
+    }
+
+    /// The violation that was promised.
+    fn promised(&self) -> Option<(ViolationKind, &str, Span)> {
+        match &self.witness.claim {
+            Claim::Violation { kind, thread, span, .. } => Some((*kind, thread, *span)),
+            _ => None,
+        }
+    }
+
+    fn steps(&self) -> String {
+        match self.witness.steps.len() {
+            1 => "1 step".to_string(),
+            count => format!("{count} steps"),
+        }
+    }
+
+    fn failed(&self, thread: &str, place: usize) -> Outcome {
+        let kind = self.places.get(place).and_then(|place| failure_at(self.program, *place));
+        let title = kind.map_or("a failure", ViolationKind::title);
+        let happened = format!("{title} in {thread} at {}", self.position(place));
+        match self.promised() {
+            Some((promised, who, span)) if Some(promised) == kind && who == thread && self.has_span(place, span) => {
+                Ok(format!("{happened}, in the compiled program after {}", self.steps()))
+            }
+            _ => Err(format!("something else happened: {happened}")),
+        }
+    }
+
+    fn crashed(&self, thread: &str, place: usize, how: &str) -> Outcome {
+        let happened = format!("{how} in {thread} at {}", self.position(place));
+        match self.promised() {
+            Some((kind, who, span)) if who == thread && shows_as(kind, how) => {
+                match kind == ViolationKind::StackOverflow || self.has_span(place, span) {
+                    true => Ok(format!("AddressSanitizer reports {happened}, after {}", self.steps())),
+                    false => Err(format!("the program crashed at another place: {happened}")),
+                }
+            }
+            _ => Err(format!("the program crashed otherwise: {happened}")),
+        }
+    }
+
+    fn invalid(&self, kind: &str, thread: &str, place: usize, text: &str) -> Outcome {
+        let happened = format!("{} by {thread} at {}: {text}", title_of(kind), self.position(place));
+        match self.promised() {
+            Some((promised, who, span))
+                if format!("{promised:?}") == kind && who == thread && self.has_span(place, span) =>
+            {
+                Ok(format!("{happened}, after {}", self.steps()))
+            }
+            _ => Err(format!("something else went wrong: {happened}")),
+        }
+    }
+
+    fn race(&self) -> Outcome {
+        let Claim::Race { first, second } = &self.witness.claim else {
+            return Err("a race was not promised".to_string());
+        };
+        let one = self.racer(first)?;
+        let other = self.racer(second)?;
+        if !(one.writes || other.writes) {
+            return Err("both threads only read".to_string());
+        }
+        if one.atomic && other.atomic {
+            return Err("both accesses are atomic".to_string());
+        }
+        let end = |standing: &Standing| standing.address.saturating_add(standing.bytes);
+        let common = end(one).min(end(other)).saturating_sub(one.address.max(other.address));
+        if common == 0 {
+            return Err(format!(
+                "both threads stand at their accesses, but these do not overlap: {} bytes at {:#x} and {} at {:#x}",
+                one.bytes, one.address, other.bytes, other.address
+            ));
+        }
+        let shown = |standing: &Standing| {
+            let verb = if standing.writes { "write" } else { "read" };
+            format!("{} stands before its {verb} at {}", standing.thread, self.position(standing.place))
+        };
+        let bytes = if common == 1 { "the same byte".to_string() } else { format!("the same {common} bytes") };
+        Ok(format!("{} while {}, of {bytes}, after {}", shown(one), shown(other), self.steps()))
+    }
+
+    /// Where a racer stands; it must be where the claim says.
+    fn racer(&self, racer: &Racer) -> Result<&Standing, String> {
+        let standing = self.facts.iter().find_map(|fact| match fact {
+            Fact::At(standing) if standing.thread == racer.thread => Some(standing),
+            _ => None,
+        });
+        let Some(standing) = standing else {
+            let away = self.facts.iter().find_map(|fact| match fact {
+                Fact::Away { text } if text.split(' ').next() == Some(&racer.thread) => Some(text.as_str()),
+                _ => None,
+            });
+            return Err(format!("after the last step, {}", away.unwrap_or("a thread is missing")));
+        };
+        let by_section = self.facts.iter().any(|fact| match fact {
+            Fact::Section { thread, place } => *thread == racer.thread && self.has_span(*place, racer.span),
+            _ => false,
+        });
+        match by_section || self.has_span(standing.place, racer.span) {
+            true => Ok(standing),
+            false => Err(format!("{} stands at {} instead", standing.thread, self.position(standing.place))),
+        }
+    }
+
+    fn deadlock(&self, others: usize) -> Outcome {
+        let Claim::Deadlock { waiting } = &self.witness.claim else {
+            return Err("a deadlock was not promised".to_string());
+        };
+        let waits: Vec<String> =
+            waiting.iter().map(|waiting| format!("{} at {}", waiting.thread, self.show(waiting.span))).collect();
+        let why = match others {
+            0 => "and nobody is left to wake them",
+            _ => "each for what another of them holds",
+        };
+        let steps = self.steps();
+        Ok(format!(
+            "after {steps} all of these are blocked for ever in the compiled program, {why}: {}",
+            waits.join(", ")
+        ))
+    }
+}
+
+/// The runtime calls kinds as the code does.
+fn title_of(kind: &str) -> &'static str {
+    let known = [ViolationKind::InvalidUnlock, ViolationKind::InvalidThread];
+    known.into_iter().find(|known| format!("{known:?}") == kind).map_or("a violation", ViolationKind::title)
+}
+
+/// Whether AddressSanitizer calls a violation of this kind so.
+fn shows_as(kind: ViolationKind, how: &str) -> bool {
+    use ViolationKind::*;
+    match kind {
+        DoubleFree => how == "double-free",
+        InvalidFree => matches!(how, "bad-free" | "double-free"),
+        StackOverflow => how == "stack-overflow",
+        // What is wrong with an address depends on what happens to lie there; that it is wrong, does not.
+        _ => {
+            !matches!(how, "double-free" | "bad-free" | "stack-overflow" | "out-of-memory" | "allocation-size-too-big")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_a_report_are_understood() {
+        assert_eq!(
+            Fact::read("diverged 3 main.1 is at another place: @7"),
+            Some(Fact::Diverged { step: 3, text: "main.1 is at another place: @7".to_string() })
+        );
+        assert_eq!(
+            Fact::read("at main.2 17 0x7f00 4 1"),
+            Some(Fact::At(Standing {
+                thread: "main.2".to_string(),
+                place: 17,
+                address: 0x7f00,
+                bytes: 4,
+                writes: true,
+                atomic: false
+            }))
+        );
+        assert_eq!(
+            Fact::read("crashed main 2 9 heap-use-after-free"),
+            Some(Fact::Crashed { thread: "main".to_string(), place: 2, how: "heap-use-after-free".to_string() })
+        );
+        for broken in ["", "at main", "failed main x", "nonsense 1 2", "deadlock"] {
+            assert_eq!(Fact::read(broken), None, "{broken}");
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! Evidence: a witness, forced on the real program.
+//!
+//! An engine that says `UNSAFE` gives a [`Witness`]: who passes which schedule point when, and what
+//! goes wrong then. [`replay`] writes the program back as C with a hook at every schedule point, adds a scheduler that knows the
+//! witness's steps and inputs, compiles it all with the user's own compiler, runs it, and looks whether the promised thing
+//! really happens:
+//!
+//! | claim | is confirmed by |
+//! |---|---|
+//! | assertion, division by zero, overflow, unreachable place | the very assertion is false in the running program |
+//! | invalid access or free, call of what is no function, stack overflow | AddressSanitizer's report, at the promised step |
+//! | invalid unlock, invalid thread handle | what the system's lock or the list of threads says about its owner |
+//! | race | both threads stand before their accesses at once; the addresses overlap, and one writes |
+//! | deadlock | every thread is let into its real blocking operation; then the kernel says that all of them are asleep |
+//!
+//! Nothing is left to timing: one thread runs at a time, and where it does not go as the witness says, the run ends and says
+//! so. A watchdog is there for code that never comes to its next step.
+//!
+//! ```no_run
+//! # fn get() -> (leno_ir::program::Program, leno_ir::witness::Witness) { unimplemented!() }
+//! let (program, witness) = get();
+//! match leno_replay::replay(&program, &witness, &leno_replay::ReplayOptions::default()) {
+//!     leno_replay::Replayed::Confirmed { how } => println!("confirmed: {how}"),
+//!     leno_replay::Replayed::NotConfirmed { why } => println!("not confirmed: {why}"),
+//! }
+//! ```
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `goal` | what has to happen for a claim to hold, and what the run is to look at |
+//! | `prepare` | what the interpreter knows that the real program does not: contents of uninitialised memory |
+//! | `tables` | the witness, as C |
+//! | `process` | compiling and running |
+//! | `judge` | from what the run reported to a verdict |
+//! | `runtime/*.c` | the scheduler, synchronisation, and the watcher that tests the claim |
+
+mod goal;
+mod judge;
+mod prepare;
+mod process;
+mod tables;
+
+use leno_ir::interp;
+use leno_ir::program::{DataModel, Program};
+use leno_ir::witness::Witness;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How to replay.
+#[derive(Clone, Debug)]
+pub struct ReplayOptions {
+    /// The compiler, possibly with arguments (`ccache gcc`). If none is given: the environment's `CC`, else `cc`.
+    pub cc: Option<String>,
+    /// Leave the C file, and a `run.sh` that compiles and runs it, in this directory.
+    pub keep: Option<PathBuf>,
+    /// A run that takes longer is ended.
+    pub timeout: Duration,
+    /// How the engine that found the witness ran the program: its arguments, what uninitialised values are, ….
+    pub machine: interp::Options,
+}
+
+impl Default for ReplayOptions {
+    fn default() -> ReplayOptions {
+        ReplayOptions { cc: None, keep: None, timeout: Duration::from_secs(30), machine: interp::Options::default() }
+    }
+}
+
+/// What came of it. The texts are for people, and the same every time.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Replayed {
+    Confirmed { how: String },
+    NotConfirmed { why: String },
+}
+
+impl Replayed {
+    pub fn is_confirmed(&self) -> bool {
+        matches!(self, Replayed::Confirmed { .. })
+    }
+}
+
+/// Forces a witness on the real program.
+pub fn replay(program: &Program, witness: &Witness, options: &ReplayOptions) -> Replayed {
+    match try_replay(program, witness, options) {
+        Ok(how) => Replayed::Confirmed { how },
+        Err(why) => Replayed::NotConfirmed { why },
+    }
+}
+
+/// How it was confirmed, or why not.
+type Outcome = Result<String, String>;
+
+fn try_replay(program: &Program, witness: &Witness, options: &ReplayOptions) -> Outcome {
+    let places = leno_emit::places(program);
+    let goal = goal::Goal::new(program, &places, &witness.claim)?;
+    let prepared = prepare::prepare(program, witness, &options.machine);
+    let runtime = tables::runtime(program, &places, witness, &goal, &prepared, options.machine.spurious_wakeups)?;
+    let text = leno_emit::emit_with_hooks(program, &leno_emit::Options::default(), &runtime);
+    let build = process::Build {
+        cc: options.cc.clone().unwrap_or_else(|| std::env::var("CC").unwrap_or_else(|_| "cc".to_string())),
+        is_32_bit: program.model == DataModel::Ilp32,
+        with_address_sanitizer: goal.needs_address_sanitizer,
+    };
+    if let Some(directory) = &options.keep {
+        keep(directory, &text, &build, &options.machine.args)
+            .map_err(|error| format!("nothing can be kept in {}: {error}", directory.display()))?;
+    }
+    let run = process::compile_and_run(&text, &build, &options.machine.args, options.timeout)?;
+    judge::judge(program, &places, witness, &run).map_err(|why| match &prepared.caveat {
+        Some(caveat) => format!("{why} ({caveat})"),
+        None => why,
+    })
+}
+
+/// The C file, and how to run it.
+fn keep(directory: &Path, text: &str, build: &process::Build, args: &[Vec<u8>]) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    std::fs::create_dir_all(directory)?;
+    std::fs::write(directory.join("replay.c"), text)?;
+    let script = directory.join("run.sh");
+    std::fs::write(&script, process::script(build, args))?;
+    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755))
+}

@@ -1,0 +1,177 @@
+//! What the interpreter knows that the real program does not.
+//!
+//! In the semantics, reading what nobody has written asks for an input, and the memory keeps the answer. Compiled code reads
+//! whatever lies there. So the witness is followed on the interpreter first, to learn which of its inputs were asked for by
+//! instructions, and which bytes were settled by which steps: the run writes those bytes just before they are read.
+//!
+//! If the interpreter cannot follow the witness, the real program is the judge all the same: with what was learned so far.
+
+use leno_ir::interp::{
+    Captured, Environment, FileHandle, Image, Machine, Next, OpenMode, Options, Source, Status, StepResult, ThreadId,
+};
+use leno_ir::program::{Op, Program};
+use leno_ir::witness::{Claim, Input, Witness};
+use std::collections::BTreeMap;
+use std::io::SeekFrom;
+
+#[derive(Default)]
+pub(crate) struct Prepared {
+    /// By thread: the inputs that instructions and unknown functions ask for.
+    pub inputs: BTreeMap<String, Vec<Input>>,
+    pub settled: Vec<Settled>,
+    /// Why the run may differ from the witness.
+    pub caveat: Option<&'static str>,
+}
+
+/// Bits that got a value when this step read them.
+pub(crate) struct Settled {
+    pub step: usize,
+    pub mask: u128,
+    pub bits: u128,
+}
+
+/// Answers with the witness's inputs, and keeps those that the real program will ask for, too.
+struct Script<'a> {
+    inputs: &'a BTreeMap<String, Vec<Input>>,
+    used: BTreeMap<String, usize>,
+    /// The thread that steps.
+    name: String,
+    asked: Vec<(Source, Input)>,
+    rest: Captured,
+}
+
+impl Environment for Script<'_> {
+    fn nondet(&mut self, _: ThreadId, width: u16, source: Source) -> u128 {
+        let used = self.used.entry(self.name.clone()).or_default();
+        let input = self.inputs.get(&self.name).and_then(|inputs| inputs.get(*used));
+        *used += 1;
+        let bits = input.map_or(0, |input| input.bits);
+        self.asked.push((source, Input { width, bits }));
+        bits
+    }
+    fn write(&mut self, _: FileHandle, _: &[u8]) -> bool {
+        true
+    }
+    fn read(&mut self, file: FileHandle, buffer: &mut [u8]) -> Option<usize> {
+        self.rest.read(file, buffer)
+    }
+    fn open(&mut self, path: &[u8], mode: OpenMode) -> Option<FileHandle> {
+        self.rest.open(path, mode)
+    }
+    fn close(&mut self, file: FileHandle) {
+        self.rest.close(file);
+    }
+    fn seek(&mut self, file: FileHandle, to: SeekFrom) -> Option<u64> {
+        self.rest.seek(file, to)
+    }
+    fn flush(&mut self, _: FileHandle) {}
+    fn remove(&mut self, path: &[u8]) -> bool {
+        self.rest.remove(path)
+    }
+    fn clock(&mut self) -> u64 {
+        self.rest.clock()
+    }
+}
+
+pub(crate) fn prepare(program: &Program, witness: &Witness, options: &Options) -> Prepared {
+    let image = Image::new(program);
+    let script = Script {
+        inputs: &witness.inputs,
+        used: BTreeMap::new(),
+        name: String::new(),
+        asked: Vec::new(),
+        rest: Captured::new(0),
+    };
+    let mut follower = Follower { machine: Machine::new(&image, options), script, prepared: Prepared::default() };
+    follower.follow(witness);
+    let Follower { script, mut prepared, .. } = follower;
+    // Those that were not asked for: the real program may.
+    for (thread, inputs) in &witness.inputs {
+        let used = script.used.get(thread).copied().unwrap_or(0);
+        let rest = inputs.get(used..).unwrap_or_default();
+        prepared.inputs.entry(thread.clone()).or_default().extend_from_slice(rest);
+    }
+    prepared
+}
+
+struct Follower<'a, 'p> {
+    machine: Machine<'p>,
+    script: Script<'a>,
+    prepared: Prepared,
+}
+
+impl Follower<'_, '_> {
+    fn follow(&mut self, witness: &Witness) {
+        for (number, step) in witness.steps.iter().enumerate() {
+            let is_there = self.advance(&step.thread).is_some_and(|thread| {
+                self.machine.image().place(self.machine.pc(thread)) == step.place && self.step(thread, number)
+            });
+            if !is_there {
+                return;
+            }
+        }
+        for thread in claimed(&witness.claim) {
+            self.advance(thread);
+        }
+    }
+
+    /// Runs a thread up to its next schedule point.
+    fn advance(&mut self, name: &str) -> Option<ThreadId> {
+        let thread = self.machine.threads().ids().find(|id| self.machine.thread_name(*id) == name)?;
+        while self.machine.threads()[thread].status == Status::Running && !self.machine.is_at_schedule_point(thread) {
+            if !self.step(thread, usize::MAX) {
+                return None;
+            }
+        }
+        (self.machine.threads()[thread].status == Status::Running).then_some(thread)
+    }
+
+    fn step(&mut self, thread: ThreadId, number: usize) -> bool {
+        let reads = match self.machine.next_op(thread) {
+            Next::Instr(instr) => {
+                matches!(instr.op, Op::Load { .. } | Op::ReadModifyWrite { .. } | Op::CompareExchange { .. })
+            }
+            Next::Terminator(_) => false,
+        };
+        let access = self.machine.footprint(thread).filter(|_| reads);
+        let before = access.and_then(|at| self.machine.peek(at.address, at.len).ok());
+        self.script.name = self.machine.thread_name(thread).to_string();
+        self.script.asked.clear();
+        if self.machine.step(thread, &mut self.script) != StepResult::Done {
+            return false;
+        }
+        if self.script.asked.is_empty() {
+            return true;
+        }
+        if let Some(before) = before.filter(|value| !value.is_defined()) {
+            // The address is looked at first, so what was asked for last is what was read.
+            let bits = self.script.asked.last().map_or(0, |(_, input)| input.bits);
+            self.prepared.settled.push(Settled { step: number, mask: before.undefined, bits });
+        }
+        self.sort_inputs(thread, reads);
+        true
+    }
+
+    fn sort_inputs(&mut self, thread: ThreadId, reads: bool) {
+        let name = self.machine.thread_name(thread).to_string();
+        let kept = self.prepared.inputs.entry(name).or_default();
+        for (source, input) in self.script.asked.drain(..) {
+            match source {
+                Source::Instruction => kept.push(input),
+                Source::External if !reads => kept.push(input),
+                Source::Undefined if !reads && input.bits != 0 => {
+                    self.prepared.caveat = Some("it depends on the value of an uninitialised local variable");
+                }
+                Source::External | Source::Undefined => {}
+            }
+        }
+    }
+}
+
+fn claimed(claim: &Claim) -> Vec<&str> {
+    match claim {
+        Claim::Violation { thread, .. } => vec![thread],
+        Claim::Race { first, second } => vec![&first.thread, &second.thread],
+        Claim::Deadlock { waiting } => waiting.iter().map(|waiting| waiting.thread.as_str()).collect(),
+    }
+}

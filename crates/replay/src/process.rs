@@ -1,0 +1,169 @@
+//! Compiling and running, in a directory that is gone afterwards.
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How to compile.
+pub(crate) struct Build {
+    pub cc: String,
+    pub is_32_bit: bool,
+    pub with_address_sanitizer: bool,
+}
+
+impl Build {
+    /// The command and all of its arguments, for `source` and `target`.
+    fn words<'a>(&'a self, source: &'a str, target: &'a str) -> Vec<&'a str> {
+        let mut words: Vec<&str> = self.cc.split_whitespace().collect();
+        // Without optimisation every access of the program is one of the machine's, for AddressSanitizer to see.
+        words.extend(["-std=gnu11", "-O0", "-g", "-w", "-fno-omit-frame-pointer"]);
+        if self.is_32_bit {
+            words.push("-m32");
+        }
+        if self.with_address_sanitizer {
+            words.push("-fsanitize=address");
+        }
+        words.extend([source, "-o", target, "-lpthread", "-lm"]);
+        words
+    }
+}
+
+/// What a run left behind.
+pub(crate) struct Run {
+    pub ending: Ending,
+    /// What the runtime reported, line by line.
+    pub report: Vec<String>,
+    /// The last lines of standard error.
+    pub complaint: String,
+}
+
+pub(crate) enum Ending {
+    Ended(ExitStatus),
+    TimedOut(Duration),
+}
+
+/// What standard error is shown of.
+const COMPLAINT_LINES: usize = 3;
+
+pub(crate) fn compile_and_run(text: &str, build: &Build, args: &[Vec<u8>], timeout: Duration) -> Result<Run, String> {
+    let scratch = Scratch::new().map_err(|error| format!("there is no place for temporary files: {error}"))?;
+    compile(text, build, &scratch.0)?;
+    run(&scratch.0, args, timeout).map_err(|error| format!("the compiled program cannot be run: {error}"))
+}
+
+fn compile(text: &str, build: &Build, directory: &Path) -> Result<(), String> {
+    let write = fs::write(directory.join("replay.c"), text);
+    write.map_err(|error| format!("the C file cannot be written: {error}"))?;
+    let words = build.words("replay.c", "replay");
+    let Some((command, arguments)) = words.split_first() else { return Err("there is no C compiler".to_string()) };
+    let output = Command::new(command).args(arguments).current_dir(directory).stdin(Stdio::null()).output();
+    let output = output.map_err(|error| format!("`{command}` cannot be run: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let first = said.lines().find(|line| line.contains("error")).or(said.lines().last()).unwrap_or("it says nothing");
+    let mut why = format!("`{}` does not compile it: {}", words.join(" "), first.trim());
+    if build.is_32_bit && (said.contains("-lgcc") || said.contains("No such file") || said.contains("incompatible")) {
+        why.push_str(" (32-bit programs need a package of their own; on Debian: gcc-multilib)");
+    }
+    Err(why)
+}
+
+fn run(directory: &Path, args: &[Vec<u8>], timeout: Duration) -> io::Result<Run> {
+    let (report, errors) = (directory.join("report"), directory.join("errors"));
+    let mut command = Command::new(directory.join("replay"));
+    if let Some((name, rest)) = args.split_first() {
+        command.arg0(OsStr::from_bytes(name)).args(rest.iter().map(|arg| OsStr::from_bytes(arg)));
+    }
+    command.current_dir(directory).env("LENO_REPORT", &report).env_remove("ASAN_OPTIONS").env_remove("LD_PRELOAD");
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(fs::File::create(&errors)?);
+    let ending = wait(command.spawn()?, timeout)?;
+    let lines = |path: &Path| -> Vec<String> {
+        let bytes = fs::read(path).unwrap_or_default();
+        String::from_utf8_lossy(&bytes).lines().map(str::to_string).collect()
+    };
+    let errors = lines(&errors);
+    let complaint = errors[errors.len().saturating_sub(COMPLAINT_LINES)..].join(" / ");
+    Ok(Run { ending, report: lines(&report), complaint })
+}
+
+/// Waits for the end of a process, and brings it about when it takes too long.
+fn wait(mut child: Child, timeout: Duration) -> io::Result<Ending> {
+    let start = Instant::now();
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Ending::Ended(status));
+        }
+        if start.elapsed() > timeout {
+            child.kill()?;
+            child.wait()?;
+            return Ok(Ending::TimedOut(timeout));
+        }
+        thread::sleep((start.elapsed() / 8).clamp(Duration::from_micros(500), Duration::from_millis(20)));
+    }
+}
+
+impl Ending {
+    pub(crate) fn describe(&self) -> String {
+        match self {
+            Ending::TimedOut(after) => {
+                format!("the program did not come to its next step within {} seconds", after.as_secs_f32())
+            }
+            Ending::Ended(status) => match status.signal() {
+                Some(signal) => format!("the program died of signal {signal}"),
+                None => format!("the program ended with status {} and reported nothing", status.code().unwrap_or(-1)),
+            },
+        }
+    }
+}
+
+/// A shell script that compiles what lies beside it and runs it, under a debugger if one is named.
+pub(crate) fn script(build: &Build, args: &[Vec<u8>]) -> String {
+    let quoted = |word: &str| format!("'{}'", word.replace('\'', "'\\''"));
+    let build: Vec<String> = build.words("replay.c", "replay").into_iter().map(quoted).collect();
+    let args: Vec<String> = args.iter().skip(1).map(|arg| quoted(&String::from_utf8_lossy(arg))).collect();
+    format!(
+        "#!/bin/sh\n\
+         # Compiles replay.c and runs it: the program, under the schedule of the witness. What came of it is the last line.\n\
+         # With a debugger:  ./run.sh gdb --args\n\
+         set -e\n\
+         cd \"$(dirname \"$0\")\"\n\
+         {}\n\
+         exec \"$@\" ./replay {}\n",
+        build.join(" "),
+        args.join(" ")
+    )
+}
+
+/// A directory that goes with its owner.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> io::Result<Scratch> {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        loop {
+            let name = format!("leno-replay-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+            let path = std::env::temp_dir().join(name);
+            match fs::DirBuilder::new().mode(0o700).create(&path) {
+                Ok(()) => return Ok(Scratch(path)),
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

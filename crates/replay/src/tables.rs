@@ -1,0 +1,137 @@
+//! The witness, as C: tables that the runtime reads.
+
+use crate::goal::{Claimed, Code, Goal, Test, code_at};
+use crate::prepare::Prepared;
+use leno_ir::interp::Place;
+use leno_ir::program::{Op, Program};
+use leno_ir::witness::Witness;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+const SCHEDULE: &str = include_str!("runtime/schedule.c");
+const SYNCHRONISE: &str = include_str!("runtime/synchronise.c");
+const CLAIM: &str = include_str!("runtime/claim.c");
+
+/// All that the emitted program needs besides itself.
+pub(crate) fn runtime(
+    program: &Program,
+    places: &[Place],
+    witness: &Witness,
+    goal: &Goal,
+    prepared: &Prepared,
+    spurious_wakeups: bool,
+) -> Result<String, String> {
+    let names = names(witness, goal);
+    let mut text = String::new();
+    let _ = writeln!(text, "#define LENO_SPURIOUS {}", u8::from(spurious_wakeups));
+    write_names(&names, &mut text)?;
+    write_steps(places, witness, &names, &mut text)?;
+    write_inputs(&names, prepared, &mut text);
+    write_settled(prepared, &mut text);
+    write_claim(goal, &names, &mut text);
+    write_sections(program, places, &mut text);
+    Ok([&text, SCHEDULE, SYNCHRONISE, CLAIM].join("\n"))
+}
+
+type Names<'a> = BTreeMap<&'a str, usize>;
+
+/// All threads that the witness speaks of, numbered.
+fn names<'a>(witness: &'a Witness, goal: &'a Goal) -> Names<'a> {
+    let mut names: BTreeSet<&str> = BTreeSet::from(["main"]);
+    names.extend(witness.steps.iter().map(|step| step.thread.as_str()));
+    names.extend(witness.inputs.keys().map(String::as_str));
+    names.extend(goal.threads.iter().map(|claimed| claimed.thread.as_str()));
+    names.into_iter().enumerate().map(|(number, name)| (name, number)).collect()
+}
+
+fn write_names(names: &Names<'_>, out: &mut String) -> Result<(), String> {
+    let _ = writeln!(out, "#define LENO_NAMES {}u", names.len());
+    out.push_str("static const char *const leno_names[] = {");
+    for name in names.keys() {
+        // `main.1.2`: nothing else is a name, and nothing else gets into the C text.
+        if !name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'.') {
+            return Err(format!("{name:?} is not the name of a thread"));
+        }
+        let _ = write!(out, "\"{name}\", ");
+    }
+    out.push_str("};\n");
+    Ok(())
+}
+
+fn write_steps(places: &[Place], witness: &Witness, names: &Names<'_>, out: &mut String) -> Result<(), String> {
+    let numbers: BTreeMap<Place, usize> = places.iter().enumerate().map(|(number, place)| (*place, number)).collect();
+    let _ = writeln!(out, "#define LENO_STEPS {}u", witness.steps.len());
+    out.push_str("static const struct { u32 thread, place; } leno_steps[] = {");
+    for (index, step) in witness.steps.iter().enumerate() {
+        let Some(number) = numbers.get(&step.place) else {
+            return Err(format!("step {} is at a place that the program does not have", index + 1));
+        };
+        let thread = names.get(step.thread.as_str()).copied().unwrap_or(0);
+        let separator = if index % 16 == 0 { "\n    " } else { " " };
+        let _ = write!(out, "{separator}{{{thread}, {number}}},");
+    }
+    out.push_str("\n    {0, 0}};\n");
+    Ok(())
+}
+
+fn write_inputs(names: &Names<'_>, prepared: &Prepared, out: &mut String) {
+    out.push_str("struct leno_value { u64 low, high; };\n");
+    for (name, number) in names {
+        let values = prepared.inputs.get(*name).map_or(&[][..], Vec::as_slice);
+        let _ = write!(out, "static const struct leno_value leno_values{number}[] = {{");
+        for value in values {
+            let _ = write!(out, "{{{:#x}ull, {:#x}ull}}, ", value.bits as u64, (value.bits >> 64) as u64);
+        }
+        out.push_str("{0, 0}};\n");
+    }
+    out.push_str("static const struct { const struct leno_value *values; u32 count; } leno_inputs[] = {");
+    for (name, number) in names {
+        let count = prepared.inputs.get(*name).map_or(0, Vec::len);
+        let _ = write!(out, "{{leno_values{number}, {count}}}, ");
+    }
+    out.push_str("};\n");
+}
+
+fn write_settled(prepared: &Prepared, out: &mut String) {
+    let bytes = |bits: u128| bits.to_le_bytes().map(|byte| byte.to_string()).join(",");
+    let _ = writeln!(out, "#define LENO_SETTLED {}u", prepared.settled.len());
+    out.push_str("static const struct { u32 step; u8 mask[16], bits[16]; } leno_settled[] = {\n");
+    for settled in &prepared.settled {
+        let _ = writeln!(out, "    {{{}, {{{}}}, {{{}}}}},", settled.step, bytes(settled.mask), bytes(settled.bits));
+    }
+    out.push_str("    {0, {0}, {0}}};\n");
+}
+
+fn write_claim(goal: &Goal, names: &Names<'_>, out: &mut String) {
+    let test = match goal.test {
+        Test::Violation => "violation",
+        Test::Race => "race",
+        Test::Deadlock => "deadlock",
+    };
+    let _ = writeln!(out, "#define LENO_CLAIM leno_claim_{test}");
+    let _ = writeln!(out, "#define LENO_CLAIMED {}u", goal.threads.len());
+    for (index, Claimed { places, .. }) in goal.threads.iter().enumerate() {
+        let _ = writeln!(out, "static const u32 leno_claimed_places{index}[] = {{{}0}};", listed(places));
+    }
+    out.push_str("struct leno_claimed { u32 thread; const u32 *places; u32 count; };\n");
+    out.push_str("static const struct leno_claimed leno_claim[] = {");
+    for (index, Claimed { thread, places }) in goal.threads.iter().enumerate() {
+        let thread = names.get(thread.as_str()).copied().unwrap_or(0);
+        let _ = write!(out, "{{{thread}, leno_claimed_places{index}, {}}}, ", places.len());
+    }
+    out.push_str("};\n");
+}
+
+/// The places where atomic sections begin.
+fn write_sections(program: &Program, places: &[Place], out: &mut String) {
+    let begins =
+        |place: Place| matches!(code_at(program, place), Some(Code::Instr(instr)) if instr.op == Op::AtomicBegin);
+    let numbers: Vec<usize> =
+        places.iter().enumerate().filter(|(_, place)| begins(**place)).map(|(number, _)| number).collect();
+    let _ = writeln!(out, "#define LENO_SECTIONS {}u", numbers.len());
+    let _ = writeln!(out, "static const u32 leno_sections[] = {{{}0}};", listed(&numbers));
+}
+
+fn listed(numbers: &[usize]) -> String {
+    numbers.iter().map(|number| format!("{number}, ")).collect()
+}

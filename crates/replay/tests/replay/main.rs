@@ -1,0 +1,293 @@
+//! Witnesses of all kinds, forced on compiled programs; and forged ones, which must not be believed.
+//!
+//! `programs/*.c` say in their first line what goes wrong in them. `LENO_REPLAYS=100` repeats every replay that often.
+
+mod search;
+
+use leno_c::driver::{self, Input};
+use leno_ir::interp::{Options, UndefinedPolicy};
+use leno_ir::program::{DataModel, Program, Span};
+use leno_ir::witness::{Claim, Witness};
+use leno_replay::{ReplayOptions, Replayed, replay};
+use search::{Wanted, search};
+use std::path::{Path, PathBuf};
+
+const MODELS: [DataModel; 2] = [DataModel::Lp64, DataModel::Ilp32];
+
+fn programs() -> Vec<PathBuf> {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+}
+
+fn program(name: &str, model: DataModel) -> Program {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name).with_extension("c");
+    let mut options = driver::Options::default();
+    options.preprocess.data_model = model;
+    driver::compile(&[Input::File(file)], &options).unwrap_or_else(|failure| panic!("{failure}")).program
+}
+
+/// `Assertion in main.1`: the kind, and the thread if it matters.
+fn expectation(file: &Path) -> (String, Option<String>) {
+    let text = std::fs::read_to_string(file).unwrap();
+    let line = text.lines().next().and_then(|line| line.strip_prefix("//~ ")).expect("an expectation").to_string();
+    match line.split_once(" in ") {
+        Some((kind, thread)) => (kind.to_string(), Some(thread.to_string())),
+        None => (line, None),
+    }
+}
+
+fn machine_options() -> Options {
+    Options { undefined: UndefinedPolicy::Nondet, ..Options::default() }
+}
+
+fn options() -> ReplayOptions {
+    ReplayOptions { machine: machine_options(), ..ReplayOptions::default() }
+}
+
+fn witness(name: &str, model: DataModel) -> (Program, Witness) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs").join(name).with_extension("c");
+    let program = program(name, model);
+    let (kind, thread) = expectation(&file);
+    let wanted = match kind.as_str() {
+        "Race" => Wanted::Race,
+        "Deadlock" => Wanted::Deadlock,
+        "Cycle" => Wanted::Cycle,
+        kind => Wanted::Violation(kind),
+    };
+    let found = search(&program, wanted, &machine_options()).unwrap_or_else(|| panic!("{name}: no {kind} was found"));
+    if let (Some(expected), Claim::Violation { thread, .. }) = (&thread, &found.claim) {
+        assert_eq!(thread, expected, "{name}");
+    }
+    (program, found)
+}
+
+#[test]
+fn all_kinds_of_claims_are_confirmed_in_both_data_models() {
+    let times = std::env::var("LENO_REPLAYS").ok().and_then(|times| times.parse().ok()).unwrap_or(1);
+    let only = std::env::var("LENO_ONLY").ok();
+    let mut failures = Vec::new();
+    for file in programs() {
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        if only.as_ref().is_some_and(|only| only != name) {
+            continue;
+        }
+        for model in MODELS {
+            let (program, witness) = witness(name, model);
+            let results: Vec<Replayed> = (0..times).map(|_| replay(&program, &witness, &options())).collect();
+            for result in &results {
+                if !result.is_confirmed() || *result != results[0] {
+                    failures.push(format!("{name} {model:?}: {result:?}"));
+                }
+            }
+            println!("{name} {model:?}: {:?}", results[0]);
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+fn why(program: &Program, witness: &Witness) -> String {
+    match replay(program, witness, &options()) {
+        Replayed::Confirmed { how } => panic!("confirmed: {how}"),
+        Replayed::NotConfirmed { why } => why,
+    }
+}
+
+#[track_caller]
+fn is_refused(program: &Program, witness: &Witness, reason: &str) {
+    let why = why(program, witness);
+    assert!(why.contains(reason), "{why:?} does not say {reason:?}");
+}
+
+#[test]
+fn a_step_of_the_wrong_thread_is_noticed() {
+    let (program, mut forged) = witness("lost_update", DataModel::Lp64);
+    let at = forged.steps.iter().position(|step| step.thread == "main.2").unwrap();
+    forged.steps[at].thread = "main.1".to_string();
+    is_refused(&program, &forged, &format!("step {} of", at + 1));
+    forged.steps[at].thread = "main.7".to_string();
+    is_refused(&program, &forged, "there is no thread main.7");
+    forged.steps[at].thread = "main\"; evil".to_string();
+    is_refused(&program, &forged, "is not the name of a thread");
+}
+
+#[test]
+fn missing_steps_and_steps_too_many_are_noticed() {
+    let (program, found) = witness("lost_update", DataModel::Lp64);
+    let mut shorter = found.clone();
+    shorter.steps.pop();
+    is_refused(&program, &shorter, "goes on to");
+    let mut without = found.clone();
+    without.steps.remove(3);
+    is_refused(&program, &without, "cannot be made");
+    let mut longer = found.clone();
+    let again = longer.steps.last().unwrap().clone();
+    longer.steps.extend([again.clone(), again]);
+    // The assertion fails before the first of the additional steps: it is the promised one.
+    assert!(replay(&program, &longer, &options()).is_confirmed());
+    let mut elsewhere = found;
+    elsewhere.steps[0].place.index = 1_000_000;
+    is_refused(&program, &elsewhere, "a place that the program does not have");
+    elsewhere.steps.clear();
+    is_refused(&program, &elsewhere, "goes on to");
+}
+
+#[test]
+fn a_schedule_that_breaks_a_lock_is_noticed() {
+    let (program, found) = witness("two_locks", DataModel::Lp64);
+    // Both threads wait: no further step can be made by either.
+    let Claim::Deadlock { waiting } = &found.claim else { panic!() };
+    let mut forged = found.clone();
+    let (thread, span) = (waiting[1].thread.clone(), waiting[1].span);
+    let image = leno_ir::interp::Image::new(&program);
+    let pc = (0..image.code_len()).find(|pc| image.span(*pc) == span).unwrap();
+    let mut step = forged.steps[0].clone();
+    (step.thread, step.place) = (thread, image.place(pc));
+    forged.steps.push(step);
+    is_refused(&program, &forged, "has to wait");
+}
+
+#[test]
+fn threads_that_could_go_on_are_no_deadlock() {
+    let (program, found) = witness("two_locks", DataModel::Lp64);
+    let mut forged = found.clone();
+    forged.steps.pop();
+    let why_not = why(&program, &forged);
+    assert!(why_not.contains("goes on to") || why_not.contains("does not have to wait"), "{why_not}");
+    let Claim::Deadlock { waiting } = &mut forged.claim else { panic!() };
+    waiting.retain(|waiting| waiting.thread != "main.1");
+    forged.steps = found.steps;
+    is_refused(&program, &forged, "could still end its waiting");
+}
+
+#[test]
+fn another_failure_than_the_promised_one_confirms_nothing() {
+    let (program, found) = witness("lost_update", DataModel::Lp64);
+    for change in [
+        |_: &mut String, span: &mut Span| span.line += 1,
+        |thread: &mut String, _: &mut Span| *thread = "main.1".to_string(),
+    ] {
+        let mut forged = found.clone();
+        let Claim::Violation { thread, span, .. } = &mut forged.claim else { panic!() };
+        change(thread, span);
+        why(&program, &forged);
+    }
+    let mut forged = found;
+    let Claim::Violation { kind, .. } = &mut forged.claim else { panic!() };
+    *kind = leno_ir::interp::ViolationKind::Uninitialised;
+    is_refused(&program, &forged, "cannot be shown");
+}
+
+#[test]
+fn accesses_that_cannot_meet_are_no_race() {
+    let (program, found) = witness("race", DataModel::Lp64);
+    let mut forged = found.clone();
+    forged.steps.pop();
+    why(&program, &forged);
+    let (program, found) = witness("race", DataModel::Ilp32);
+    let Claim::Race { first, .. } = found.claim.clone() else { panic!() };
+    let forged = Witness { claim: Claim::Race { first: first.clone(), second: first }, ..found };
+    is_refused(&program, &forged, "twice");
+}
+
+#[test]
+fn a_memory_error_must_really_happen() {
+    let (program, found) = witness("use_after_free", DataModel::Lp64);
+    let mut forged = found;
+    let freed = forged.steps.iter().rposition(|step| step.thread == "main.1").unwrap();
+    forged.steps.truncate(freed.min(forged.steps.iter().position(|step| step.thread == "main.1").unwrap()));
+    why(&program, &forged);
+}
+
+#[test]
+fn wrong_inputs_lead_elsewhere() {
+    let (program, mut forged) = witness("inputs", DataModel::Lp64);
+    for inputs in forged.inputs.values_mut() {
+        inputs.iter_mut().for_each(|input| input.bits = 5);
+    }
+    why(&program, &forged);
+    forged.inputs.clear();
+    why(&program, &forged);
+}
+
+#[test]
+fn a_program_that_never_comes_to_its_next_step_is_ended() {
+    let (program, mut forged) = witness("partial_deadlock", DataModel::Lp64);
+    let loops = forged.steps.iter().position(|step| step.thread == "main.1").unwrap();
+    forged.steps.truncate(loops);
+    let quick = ReplayOptions { timeout: std::time::Duration::from_millis(500), ..options() };
+    assert!(!replay(&program, &forged, &quick).is_confirmed());
+}
+
+#[test]
+fn what_was_kept_can_be_run_by_hand_and_nothing_else_is_left() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("kept-{}", std::process::id()));
+    let (program, witness) = witness("lost_update", DataModel::Lp64);
+    let keep = ReplayOptions { keep: Some(directory.clone()), ..options() };
+    assert!(replay(&program, &witness, &keep).is_confirmed());
+    let output = std::process::Command::new(directory.join("run.sh")).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(said.lines().last().is_some_and(|line| line.starts_with("failed main ")), "{said}");
+    std::fs::remove_dir_all(directory).unwrap();
+    let prefix = format!("leno-replay-{}-", std::process::id());
+    let left = std::fs::read_dir(std::env::temp_dir()).unwrap().filter_map(Result::ok);
+    let ours = left.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix)).count();
+    // Other tests of this process may be at work.
+    assert!(ours < 16, "{ours} directories are left");
+}
+
+#[test]
+fn a_missing_compiler_is_said_plainly() {
+    let (program, witness) = witness("lost_update", DataModel::Lp64);
+    let without = ReplayOptions { cc: Some("no-such-compiler -x".to_string()), ..options() };
+    match replay(&program, &witness, &without) {
+        Replayed::NotConfirmed { why } => assert!(why.contains("`no-such-compiler` cannot be run"), "{why}"),
+        confirmed => panic!("{confirmed:?}"),
+    }
+}
+
+/// Compiled once and run a hundred times, while something else keeps the processors busy.
+#[test]
+fn a_hundred_runs_under_load_are_a_hundred_times_the_same() {
+    let busy = std::sync::atomic::AtomicBool::new(true);
+    std::thread::scope(|threads| {
+        for _ in 0..2 {
+            threads.spawn(|| {
+                while busy.load(std::sync::atomic::Ordering::Relaxed) {
+                    std::hint::spin_loop()
+                }
+            });
+        }
+        let result = std::panic::catch_unwind(|| {
+            for name in ["lost_update", "two_locks", "lost_signal", "race", "use_after_free", "barrier_of_three"] {
+                run_often(name, DataModel::Lp64, 100);
+            }
+        });
+        busy.store(false, std::sync::atomic::Ordering::Relaxed);
+        if let Err(panic) = result {
+            std::panic::resume_unwind(panic);
+        }
+    });
+}
+
+fn run_often(name: &str, model: DataModel, times: usize) {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("often-{}-{name}", std::process::id()));
+    let (program, witness) = witness(name, model);
+    let keep = ReplayOptions { keep: Some(directory.clone()), ..options() };
+    assert!(replay(&program, &witness, &keep).is_confirmed(), "{name}");
+    // Addresses and numbers of processes differ from run to run.
+    let last = |text: &[u8]| {
+        let text = String::from_utf8_lossy(text);
+        let verbs = ["failed", "race", "deadlock", "crashed"];
+        let line = text.lines().rfind(|line| verbs.iter().any(|verb| line.starts_with(verb)));
+        line.unwrap_or("nothing").to_string()
+    };
+    let first = last(&std::process::Command::new(directory.join("run.sh")).output().unwrap().stderr);
+    assert_ne!(first, "nothing", "{name}");
+    for _ in 0..times {
+        let output = std::process::Command::new(directory.join("replay")).output().unwrap();
+        assert_eq!(last(&output.stderr), first, "{name}");
+    }
+    std::fs::remove_dir_all(directory).unwrap();
+}
