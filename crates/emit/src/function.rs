@@ -34,11 +34,8 @@ pub(crate) fn define(
     let function = &program.functions[id];
     let _ = writeln!(out, "static {} {{", call::prototype(program, id));
     declare_variables(function, out);
-    if style.numbers.is_some() {
-        out.push_str("    const int leno_first = leno_enter();\n");
-        for slot in function.slots.ids() {
-            let _ = writeln!(out, "    leno_slot({});", names::slot(function, slot));
-        }
+    if let Some(numbers) = style.numbers {
+        crate::hooks::enter(program, id, numbers, out);
     }
     let scope = Scope { program, function };
     let place = Place { func: id, block: BlockId(0), index: 0 };

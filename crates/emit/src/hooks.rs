@@ -7,6 +7,7 @@
 //! | written | when |
 //! |---|---|
 //! | `leno_enter()` | first of all in every function; 1 if a thread begins with this activation |
+//! | `leno_fresh(k)` | the initial bits of a register that [`Hooks::fresh`] names |
 //! | `leno_slot(object)` | then, for each of its stack objects, an array |
 //! | `leno_point(n)` | before a schedule point |
 //! | `leno_access(n, address, bytes, flags)` | before one that makes a single access; flags: 1 it writes, 2 it is atomic, 4 it frees the whole object |
@@ -25,6 +26,7 @@ use crate::call;
 use crate::constant;
 use crate::expr::Text;
 use crate::instr::Writer;
+use crate::names;
 use crate::types;
 use leno_ir::interp::Place;
 use leno_ir::program::{
@@ -38,10 +40,19 @@ use std::fmt::Write;
 /// The parts of our own runtime that hooks take the place of.
 const PROVIDED: &[&str] = &["leno_park", "leno_start", "leno_join", "leno_atomic_begin", "leno_nondet_next"];
 
-/// A C file that behaves as `program` does, one step at a time, as `runtime` decides: C text that defines the functions
-/// above, and `main`.
-pub fn emit_with_hooks(program: &Program, options: &Options, runtime: &str) -> String {
-    let numbers = Numbers::new(program);
+/// What stands behind the hooks.
+#[derive(Clone, Copy, Debug)]
+pub struct Hooks<'a> {
+    /// C text that defines the functions above, and `main`.
+    pub runtime: &'a str,
+    /// Registers that do not begin as 0. They have at most 64 bits.
+    pub fresh: &'a [(FuncId, LocalId)],
+}
+
+/// A C file that behaves as `program` does, one step at a time, as the runtime decides.
+pub fn emit_with_hooks(program: &Program, options: &Options, hooks: &Hooks<'_>) -> String {
+    let runtime = hooks.runtime;
+    let numbers = Numbers::new(program, hooks.fresh);
     let code = crate::code(program, options, Some(&numbers));
     let mut file = crate::header(program);
     file.push_str(&crate::runtime::for_code(&format!("{runtime}\n{code}"), PROVIDED));
@@ -83,17 +94,46 @@ fn has_number_at_end(terminator: &Terminator) -> bool {
 }
 
 /// The reverse of [`places`].
-pub(crate) struct Numbers(BTreeMap<Place, usize>);
+pub(crate) struct Numbers {
+    places: BTreeMap<Place, usize>,
+    fresh: BTreeMap<(FuncId, LocalId), usize>,
+}
 
 impl Numbers {
-    fn new(program: &Program) -> Numbers {
-        Numbers(places(program).into_iter().enumerate().map(|(number, place)| (place, number)).collect())
+    fn new(program: &Program, fresh: &[(FuncId, LocalId)]) -> Numbers {
+        Numbers {
+            places: places(program).into_iter().enumerate().map(|(number, place)| (place, number)).collect(),
+            fresh: fresh.iter().enumerate().map(|(number, register)| (*register, number)).collect(),
+        }
+    }
+}
+
+/// What every function begins with.
+pub(crate) fn enter(program: &Program, id: FuncId, numbers: &Numbers, out: &mut String) {
+    let function = &program.functions[id];
+    out.push_str("    const int leno_first = leno_enter();\n");
+    for slot in function.slots.ids() {
+        let _ = writeln!(out, "    leno_slot({});", names::slot(function, slot));
+    }
+    for ((_, local), number) in numbers.fresh.range((id, LocalId(0))..=(id, LocalId(u32::MAX))) {
+        let Some(register) = function.locals.get(*local) else { continue };
+        let value = of_bits(register.ty, &format!("leno_fresh({number})"));
+        let _ = writeln!(out, "    {} = {value};", names::local(function, *local));
+    }
+}
+
+/// A value of at most 64 bits, from its bits.
+fn of_bits(ty: Type, bits: &str) -> String {
+    match ty {
+        Type::Float(FloatKind::F32) => format!("leno_f32_from((u32){bits})"),
+        Type::Float(_) => format!("leno_f64_from({bits})"),
+        Type::Int(_) | Type::Ptr => format!("({}){bits}", types::value(ty)),
     }
 }
 
 impl Writer<'_> {
     fn number(&self) -> usize {
-        self.style.numbers.and_then(|numbers| numbers.0.get(&self.place)).copied().unwrap_or(usize::MAX)
+        self.style.numbers.and_then(|numbers| numbers.places.get(&self.place)).copied().unwrap_or(usize::MAX)
     }
 
     pub(crate) fn hooked_instruction(&mut self, instr: &Instr) {
@@ -163,11 +203,9 @@ impl Writer<'_> {
         let two =
             |value: &str| format!("{{ u64 low = leno_input({width}), high = leno_input_high(); {name} = {value}; }}");
         match ty {
-            Type::Float(FloatKind::F32) => format!("{name} = leno_f32_from((u32)leno_input(32));"),
-            Type::Float(FloatKind::F64) => format!("{name} = leno_f64_from(leno_input(64));"),
             Type::Float(FloatKind::F80) => two("leno_f80_from(high, low)"),
             Type::Int(65..) => two("LENO_U128(high, low)"),
-            Type::Int(_) | Type::Ptr => format!("{name} = ({})leno_input({width});", types::value(ty)),
+            _ => format!("{name} = {};", of_bits(ty, &format!("leno_input({width})"))),
         }
     }
 

@@ -30,7 +30,7 @@ mod runtime;
 mod sync;
 mod types;
 
-pub use hooks::{emit_with_hooks, places};
+pub use hooks::{Hooks, emit_with_hooks, places};
 
 use hooks::Numbers;
 use leno_ir::program::{Body, DataModel, Program};

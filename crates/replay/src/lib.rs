@@ -28,7 +28,7 @@
 //! | file | what is in it |
 //! |---|---|
 //! | `goal` | what has to happen for a claim to hold, and what the run is to look at |
-//! | `prepare` | what the interpreter knows that the real program does not: contents of uninitialised memory |
+//! | `prepare` | what the interpreter knows that the real program does not: contents of uninitialised memory and variables |
 //! | `tables` | the witness, as C |
 //! | `process` | compiling and running |
 //! | `judge` | from what the run reported to a verdict |
@@ -94,7 +94,8 @@ fn try_replay(program: &Program, witness: &Witness, options: &ReplayOptions) -> 
     let goal = goal::Goal::new(program, &places, &witness.claim)?;
     let prepared = prepare::prepare(program, witness, &options.machine);
     let runtime = tables::runtime(program, &places, witness, &goal, &prepared, options.machine.spurious_wakeups)?;
-    let text = leno_emit::emit_with_hooks(program, &leno_emit::Options::default(), &runtime);
+    let hooks = leno_emit::Hooks { runtime: &runtime, fresh: &tables::fresh_registers(&prepared) };
+    let text = leno_emit::emit_with_hooks(program, &leno_emit::Options::default(), &hooks);
     let build = process::Build {
         cc: options.cc.clone().unwrap_or_else(|| std::env::var("CC").unwrap_or_else(|_| "cc".to_string())),
         is_32_bit: program.model == DataModel::Ilp32,

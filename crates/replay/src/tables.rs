@@ -3,7 +3,7 @@
 use crate::goal::{Claimed, Code, Goal, Test, code_at};
 use crate::prepare::Prepared;
 use leno_ir::interp::Place;
-use leno_ir::program::{Op, Program};
+use leno_ir::program::{FuncId, LocalId, Op, Program};
 use leno_ir::witness::Witness;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -28,6 +28,7 @@ pub(crate) fn runtime(
     write_steps(places, witness, &names, &mut text)?;
     write_inputs(&names, prepared, &mut text);
     write_settled(prepared, &mut text);
+    write_fresh(prepared, &names, &mut text);
     write_claim(goal, &names, &mut text);
     write_sections(program, places, &mut text);
     Ok([&text, SCHEDULE, SYNCHRONISE, CLAIM].join("\n"))
@@ -100,6 +101,25 @@ fn write_settled(prepared: &Prepared, out: &mut String) {
         let _ = writeln!(out, "    {{{}, {{{}}}, {{{}}}}},", settled.step, bytes(settled.mask), bytes(settled.bits));
     }
     out.push_str("    {0, {0}, {0}}};\n");
+}
+
+/// The registers that do not begin as 0, each once.
+pub(crate) fn fresh_registers(prepared: &Prepared) -> Vec<(FuncId, LocalId)> {
+    let registers: BTreeSet<_> = prepared.fresh.iter().map(|fresh| fresh.register).collect();
+    registers.into_iter().collect()
+}
+
+fn write_fresh(prepared: &Prepared, names: &Names<'_>, out: &mut String) {
+    let registers = fresh_registers(prepared);
+    let _ = writeln!(out, "#define LENO_FRESH_REGISTERS {}u", registers.len());
+    let _ = writeln!(out, "#define LENO_FRESH {}u", prepared.fresh.len());
+    out.push_str("static const struct { u32 thread, number, activation; u64 bits; } leno_fresh_values[] = {\n");
+    for fresh in &prepared.fresh {
+        let thread = names.get(fresh.thread.as_str()).copied().unwrap_or(0);
+        let number = registers.binary_search(&fresh.register).unwrap_or(0);
+        let _ = writeln!(out, "    {{{thread}, {number}, {}, {:#x}ull}},", fresh.activation, fresh.bits);
+    }
+    out.push_str("    {0, 0, 0, 0}};\n");
 }
 
 fn write_claim(goal: &Goal, names: &Names<'_>, out: &mut String) {

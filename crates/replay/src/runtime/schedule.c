@@ -62,6 +62,7 @@ struct leno_thread {
     int runs_on;  /* inside a section that may be split: goes on to the next point before others run */
     u32 sections; /* atomic sections that it is in */
     u32 children, inputs;
+    u32 activations[LENO_FRESH_REGISTERS + 1]; /* of the functions of registers with initial values */
     u64 high; /* of the last input */
     jmp_buf end; /* where it goes to end */
     void *result;
@@ -334,6 +335,8 @@ static ptr leno_spawn(void *(*run)(void *), void *record) {
     struct leno_thread *child = start->thread = leno_new_thread(me->name, ++me->children);
     pthread_mutex_unlock(&leno_lock);
     start->run = run;
+    /* One that the schedule never lets run need not exist: there may be thousands, and no room for their stacks. */
+    if (child->index == LENO_NOBODY) return (ptr)(child->handle = (pthread_t)child);
     int problem = pthread_create(&child->handle, 0, leno_live, record);
     if (problem) leno_diverge("%s cannot start a thread: %s", me->name, strerror(problem));
     return (ptr)child->handle;
@@ -384,7 +387,7 @@ static ptr leno_join(ptr handle) {
 
 static void leno_detach(ptr handle) {
     struct leno_thread *target = leno_target(handle, "detach");
-    pthread_detach(target->handle);
+    if (target->index != LENO_NOBODY) pthread_detach(target->handle);
     target->joinable = 0;
 }
 
@@ -434,4 +437,15 @@ static u64 leno_input(unsigned width) {
 
 static u64 leno_input_high(void) {
     return leno_me->high;
+}
+
+/* The initial value of a register in this activation. */
+static u64 leno_fresh(u32 number) {
+    struct leno_thread *me = leno_me;
+    u32 activation = me->activations[number]++;
+    for (u32 i = 0; i < LENO_FRESH; i++)
+        if (leno_fresh_values[i].thread == me->index && leno_fresh_values[i].number == number &&
+            leno_fresh_values[i].activation == activation)
+            return leno_fresh_values[i].bits;
+    return 0;
 }

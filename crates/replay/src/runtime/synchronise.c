@@ -357,7 +357,10 @@ static void leno_block(struct leno_thread *me) {
     pthread_cond_signal(&leno_watcher);
     pthread_mutex_unlock(&leno_lock);
     switch (me->step) {
-    case LENO_JOIN: pthread_join((pthread_t)at, 0); break;
+    case LENO_JOIN:
+        if (leno_of_handle(at)->index == LENO_NOBODY) syscall(SYS_futex, &leno_of_handle(at)->turn, FUTEX_WAIT, 0, 0, 0, 0);
+        else pthread_join((pthread_t)at, 0);
+        break;
     case LENO_MUTEX_LOCK: pthread_mutex_lock(LENO_MUTEX(at)); break;
     case LENO_SPIN_LOCK: pthread_spin_lock((pthread_spinlock_t *)at); break;
     case LENO_READ_LOCK: pthread_rwlock_rdlock(LENO_RWLOCK(at)); break;
