@@ -297,7 +297,11 @@ fn a_hundred_runs_under_load_are_a_hundred_times_the_same() {
     let busy = std::sync::atomic::AtomicBool::new(true);
     std::thread::scope(|threads| {
         for _ in 0..2 {
-            threads.spawn(|| while busy.load(std::sync::atomic::Ordering::Relaxed) {});
+            threads.spawn(|| {
+                while busy.load(std::sync::atomic::Ordering::Relaxed) {
+                    std::hint::spin_loop()
+                }
+            });
         }
         let result = std::panic::catch_unwind(|| {
             if std::env::var("LENO_OFTEN").is_ok() {
