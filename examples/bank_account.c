@@ -4,7 +4,7 @@
 // its read and its write, the other's deposit disappears. Most runs of the real program go well; the schedule that
 // does not is rare, and Leno finds it:
 //
-//     leno run --seed 1 examples/bank_account.c        (try other seeds)
+//     leno run --runs 100 examples/bank_account.c
 #include <assert.h>
 #include <pthread.h>
 

@@ -159,6 +159,16 @@ fn wrong_numbers_of_arguments_are_warned_about() {
     assert_eq!(warnings.iter().filter(|warning| warning.contains("takes 2 arguments")).count(), 2, "{warnings:?}");
 }
 
+#[test]
+fn known_functions_need_no_prototype() {
+    let text = "int printf(); int main(void) { printf(\"%d %s\", 1, \"a\"); return printf(\"b\"); }";
+    let (program, warnings) = compile_units(&[("a.c", text)], &Options::default()).unwrap();
+    assert_eq!(warnings, [""; 0]);
+    let printf = program.functions.iter().find(|function| function.name == "printf").unwrap();
+    assert!(matches!(&printf.body, Body::External(external) if external.known && external.variadic));
+    assert_eq!(printf.params, 2);
+}
+
 // ---- places
 
 #[test]

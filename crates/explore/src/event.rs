@@ -4,6 +4,7 @@
 //! events of different threads are *dependent* if executing them in the other order could make a difference: they touch a
 //! common byte and one writes it, they act on the same synchronisation object, or one of them touches everything.
 
+use crate::run::Effect;
 use leno_ir::interp::ThreadId;
 
 /// What an event did to memory.
@@ -148,8 +149,7 @@ pub struct Event {
     pub clock: Clock,
     /// How many visible steps it was made of (more than one in an atomic section).
     pub steps: u32,
-    /// It changed something besides its thread's own state.
-    pub has_effect: bool,
+    pub effect: Effect,
     /// The state of its thread after it, if it stands in a loop.
     pub fingerprint: Option<u64>,
     /// The thread has gone round a loop without any effect: it waits for somebody else.

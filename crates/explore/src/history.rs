@@ -49,8 +49,10 @@ pub struct History {
 pub struct Dependences {
     /// Events that happened before it because of this access.
     pub before: Vec<u32>,
-    /// Events that might have come after it instead.
+    /// Events that might have come after it instead, if nothing lies between.
     pub candidates: Vec<u32>,
+    /// Events that may have kept it waiting: it might have come before them, whatever lies between.
+    pub waits: Vec<u32>,
 }
 
 impl History {
@@ -120,12 +122,15 @@ impl History {
         };
         match step {
             SyncKind::Acquire => {
-                // What released the lock can never come later; who took it last might have been later.
-                let others = entries.iter().rev().take_while(|entry| kind(entry) == SyncKind::Other);
-                found.candidates.extend(others.map(|entry| entry.event));
-                found.candidates.extend(entries.iter().rev().find(|e| kind(e) == SyncKind::Acquire).map(|e| e.event));
+                // What released the lock can never come later; who took it last, or tried to since, might have.
+                for entry in entries.iter().rev().filter(|entry| kind(entry) != SyncKind::Release) {
+                    found.waits.push(entry.event);
+                    if kind(entry) == SyncKind::Acquire {
+                        break;
+                    }
+                }
             }
-            SyncKind::Await => found.candidates.extend(entries.iter().map(|entry| entry.event)),
+            SyncKind::Await => found.waits.extend(entries.iter().map(|entry| entry.event)),
             SyncKind::Release | SyncKind::Other => {
                 let rest = entries.iter().rev().take_while(|entry| kind(entry) == SyncKind::Await);
                 found.candidates.extend(rest.map(|entry| entry.event));

@@ -11,7 +11,7 @@ use leno_ir::interp::{
     Environment, FileHandle, Image, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId, Value, Violation,
 };
 use leno_ir::points_to::{AbstractObject, PointsTo};
-use leno_ir::program::{Body, Callee, FuncId, Op, Program, SlotId, SyncOp, TerminatorKind};
+use leno_ir::program::{Body, Callee, FuncId, LockKind, Op, Program, SlotId, SyncOp, TerminatorKind};
 use leno_ir::sharing::{SharedObjects, Sharing};
 use leno_ir::witness::Observer;
 use std::io::SeekFrom;
@@ -90,6 +90,7 @@ pub struct Statics {
     in_loop: Vec<bool>,
     /// By code address: whether the step there changes anything beyond registers.
     changes: Vec<Change>,
+    has_waits: bool,
 }
 
 impl Statics {
@@ -117,14 +118,29 @@ impl Statics {
                 }
             })
             .collect();
-        let changes = (0..image.code_len()).map(|pc| change(program, image.next_at(pc))).collect();
-        Statics { shared, in_loop: loop_code(program, image), changes }
+        let tries = (0..image.code_len()).any(|pc| is_try(image.next_at(pc)));
+        let changes = (0..image.code_len()).map(|pc| change(program, image.next_at(pc), tries)).collect();
+        let has_waits = (0..image.code_len()).any(|pc| is_wait(image.next_at(pc)));
+        Statics { shared, in_loop: loop_code(program, image), changes, has_waits }
+    }
+
+    /// Whether any thread ever waits on a condition variable.
+    pub fn has_waits(&self) -> bool {
+        self.has_waits
     }
 
     /// Whether a thread stands in a loop: it may come by here again.
     pub fn is_in_loop(&self, machine: &Machine<'_>, thread: ThreadId) -> bool {
         self.in_loop[machine.pc(thread) as usize]
     }
+}
+
+fn is_wait(next: Next<'_>) -> bool {
+    matches!(next, Next::Instr(instr) if matches!(instr.op, Op::Sync { op: SyncOp::CondWake { .. }, .. }))
+}
+
+fn is_try(next: Next<'_>) -> bool {
+    matches!(next, Next::Instr(instr) if matches!(instr.op, Op::Sync { op: SyncOp::TryLock(_), .. }))
 }
 
 fn loop_code(program: &Program, image: &Image<'_>) -> Vec<bool> {
@@ -152,11 +168,25 @@ fn has_shared_slot(program: &Program, points_to: &PointsTo, sharing: &SharedObje
     slots || allocas
 }
 
+/// What an event changed besides its thread's own state: its place, its registers, its stack.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Effect {
+    pub is_lasting: bool,
+    /// The locks that it took, less those that it gave back: a sum of hashes, 0 when both are the same.
+    pub locks: u64,
+}
+
+fn lock_hash(address: u64, state: Option<Value>) -> u64 {
+    let Some(state) = state else { return 0 };
+    let mixed =
+        (address ^ (state.bits as u64).rotate_left(32) ^ (state.bits >> 64) as u64).wrapping_mul(0x9fb2_1c65_1e98_df25);
+    mixed ^ (mixed >> 31)
+}
+
 /// Watches what the steps of an event change.
 pub struct Changes<'a> {
     statics: &'a Statics,
-    /// Something changed that is not part of the thread's own state: its place, its registers, its stack.
-    pub has_effect: bool,
+    pub effect: Effect,
     /// The bytes that the step is about to write.
     watched: Option<Watched>,
 }
@@ -165,11 +195,13 @@ struct Watched {
     address: u64,
     len: u64,
     old: Option<Value>,
+    /// A lock, which is only held for a while.
+    is_lock: bool,
 }
 
 impl<'a> Changes<'a> {
     pub fn new(statics: &'a Statics) -> Changes<'a> {
-        Changes { statics, has_effect: false, watched: None }
+        Changes { statics, effect: Effect::default(), watched: None }
     }
 }
 
@@ -179,22 +211,36 @@ impl Observer for Changes<'_> {
         let pc = machine.pc(thread) as usize;
         match self.statics.changes[pc] {
             Change::None => {}
-            Change::Always => self.has_effect = true,
+            Change::Always => self.effect.is_lasting = true,
+            Change::Locked => match machine.sync_operand(thread).or(machine.footprint(thread).map(|at| at.address)) {
+                Some(address) => {
+                    let old = machine.peek(address, LOCK_BYTES).ok();
+                    self.watched = Some(Watched { address, len: LOCK_BYTES, old, is_lock: true });
+                }
+                None => self.effect.is_lasting = true,
+            },
+            // A signal that is used up is used up for all.
+            Change::Woken => self.effect.is_lasting |= !machine.wakes_unasked(thread),
             Change::Written => match machine.footprint(thread) {
                 Some(at) if self.statics.shared[pc] || !machine.is_on_stack(thread, at.address) => {
                     let len = at.len.min(16);
                     let old = machine.peek(at.address, len).ok();
-                    self.watched = Some(Watched { address: at.address, len, old });
+                    self.watched = Some(Watched { address: at.address, len, old, is_lock: false });
                 }
                 Some(_) => {}
-                None => self.has_effect = true,
+                None => self.effect.is_lasting = true,
             },
         }
     }
 
     fn after(&mut self, machine: &Machine<'_>, _: ThreadId) {
-        if let Some(Watched { address, len, old }) = self.watched.take() {
-            self.has_effect |= old != machine.peek(address, len).ok();
+        let Some(Watched { address, len, old, is_lock }) = self.watched.take() else { return };
+        let new = machine.peek(address, len).ok();
+        if is_lock {
+            self.effect.locks =
+                self.effect.locks.wrapping_add(lock_hash(address, new)).wrapping_sub(lock_hash(address, old));
+        } else {
+            self.effect.is_lasting |= old != new;
         }
     }
 }
@@ -205,10 +251,16 @@ enum Change {
     None,
     /// Memory, if the value written is another one.
     Written,
+    /// A lock, which will be given back.
+    Locked,
+    Woken,
     Always,
 }
 
-fn change(program: &Program, next: Next<'_>) -> Change {
+/// All of a mutex that changes.
+const LOCK_BYTES: u64 = 12;
+
+fn change(program: &Program, next: Next<'_>, tries: bool) -> Change {
     let Next::Instr(instr) = next else { return Change::None };
     match &instr.op {
         Op::Store { .. } | Op::ReadModifyWrite { .. } | Op::CompareExchange { .. } => Change::Written,
@@ -217,6 +269,12 @@ fn change(program: &Program, next: Next<'_>) -> Change {
             op: SyncOp::TryLock(_) | SyncOp::TryReadLock | SyncOp::TryWriteLock | SyncOp::SemTryWait, ..
         } => Change::Written,
         Op::Sync { op: SyncOp::SemGetValue, .. } => Change::None,
+        // Who only waits for a lock does not notice how often another one held it in between; who only tries does.
+        Op::Sync { op: SyncOp::Lock(LockKind::Mutex) | SyncOp::Unlock(LockKind::Mutex), .. } if !tries => {
+            Change::Locked
+        }
+        Op::Sync { op: SyncOp::CondSleep { .. } | SyncOp::CondRelock, .. } if !tries => Change::Locked,
+        Op::Sync { op: SyncOp::CondWake { .. }, .. } if !tries => Change::Woken,
         Op::Call { callee: Callee::Direct(function), .. } => match &program.functions[*function].body {
             Body::External(external) if !external.pure => Change::Always,
             _ => Change::None,

@@ -12,7 +12,7 @@
 
 use crate::event::{Access, Choice, Clock, Event, Footprint};
 use crate::history::{Dependences, History};
-use crate::run::{Changes, Inputs, Ran, Statics, add_accesses, run_event, run_invisible};
+use crate::run::{Changes, Effect, Inputs, Ran, Statics, add_accesses, run_event, run_invisible};
 use crate::wakeup::{Planned, WakeupTree, is_weak_initial};
 use crate::witness::options;
 use leno_ir::index::Idx;
@@ -33,6 +33,14 @@ pub struct Properties {
 }
 
 impl Properties {
+    /// What a list of properties starts from.
+    pub const NONE: Properties =
+        Properties { assertion: false, race: false, deadlock: false, memory: false, overflow: false, other: false };
+
+    /// All but those that must be asked for.
+    pub const DEFAULT: Properties =
+        Properties { assertion: true, race: true, deadlock: true, memory: true, overflow: false, other: true };
+
     pub fn covers(&self, kind: ViolationKind) -> bool {
         use ViolationKind::*;
         match kind {
@@ -72,6 +80,8 @@ pub struct Finding {
     pub threads: Vec<String>,
     /// Something that nothing is known of was called or read on the way: the real program may behave otherwise.
     pub is_tainted: bool,
+    /// Waits may end without a signal in it.
+    pub spurious_wakeups: bool,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -95,15 +105,48 @@ pub struct Explored {
 }
 
 /// Explores all executions of a program, up to equivalence, until it finds a violation.
+///
+/// Waits on condition variables may end without a signal, except where deadlocks are concerned: a lost signal would never be
+/// one. So a program that waits is explored twice when both are asked for.
 pub fn explore(program: &Program, properties: Properties, limits: &Limits<'_>) -> Explored {
     let image = Image::new(program);
     let statics = Statics::new(program, &image);
-    let machine = Machine::new(&image, &options());
+    if !statics.has_waits() {
+        return explore_once(&image, &statics, properties, limits, false);
+    }
+    let others = Properties { deadlock: false, ..properties };
+    if others == Properties::NONE {
+        return explore_once(&image, &statics, properties, limits, false);
+    }
+    let first = explore_once(&image, &statics, others, limits, true);
+    if !properties.deadlock || first.finding.is_some() {
+        return first;
+    }
+    let second = explore_once(&image, &statics, Properties { deadlock: true, ..Properties::NONE }, limits, false);
+    Explored {
+        finding: second.finding,
+        incomplete: first.incomplete.or(second.incomplete),
+        stats: Stats {
+            executions: first.stats.executions + second.stats.executions,
+            redundant: first.stats.redundant + second.stats.redundant,
+            events: first.stats.events + second.stats.events,
+        },
+    }
+}
+
+fn explore_once(
+    image: &Image<'_>,
+    statics: &Statics,
+    properties: Properties,
+    limits: &Limits<'_>,
+    spurious_wakeups: bool,
+) -> Explored {
     let mut search = Search {
-        statics: &statics,
+        statics,
         properties,
         limits,
-        machine,
+        spurious_wakeups,
+        machine: Machine::new(image, &options(spurious_wakeups)),
         inputs: Inputs::default(),
         events: Vec::new(),
         nodes: Vec::new(),
@@ -135,6 +178,7 @@ struct Search<'a, 'p> {
     statics: &'a Statics,
     properties: Properties,
     limits: &'a Limits<'a>,
+    spurious_wakeups: bool,
     machine: Machine<'p>,
     inputs: Inputs,
     events: Vec<Event>,
@@ -172,7 +216,7 @@ impl<'p> Search<'_, 'p> {
             choices: self.inputs.asked.clone(),
             clock: Clock::default(),
             steps: 0,
-            has_effect: false,
+            effect: Effect::default(),
             fingerprint: None,
             spins: false,
         };
@@ -201,7 +245,7 @@ impl<'p> Search<'_, 'p> {
     /// Explores from here to the end of one execution.
     fn descend(&mut self, mut tree: WakeupTree, mut sleep: Vec<Planned>) {
         loop {
-            if self.events.len().is_power_of_two() || self.events.len() % 1024 == 0 {
+            if self.events.len().is_power_of_two() || self.events.len().is_multiple_of(1024) {
                 self.is_interrupted |= (self.limits.interrupted)(&self.stats);
             }
             if self.is_interrupted {
@@ -276,8 +320,8 @@ impl<'p> Search<'_, 'p> {
         let mut changes = Changes::new(self.statics);
         let (ran, steps) =
             run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut changes);
-        let has_effect = changes.has_effect;
-        self.record(thread, footprint, steps, joined, threads, has_effect);
+        let effect = changes.effect;
+        self.record(thread, footprint, steps, joined, threads, effect);
         self.stats.events += 1;
         self.absorb(ran, thread)
     }
@@ -294,7 +338,7 @@ impl<'p> Search<'_, 'p> {
         steps: u32,
         joined: Option<ThreadId>,
         threads: usize,
-        has_effect: bool,
+        effect: Effect,
     ) {
         let index = self.events.len() as u32;
         let mut found = Dependences::default();
@@ -334,27 +378,29 @@ impl<'p> Search<'_, 'p> {
         let in_loop =
             self.machine.threads()[thread].status == Status::Running && self.statics.is_in_loop(&self.machine, thread);
         let fingerprint = if in_loop { self.machine.local_fingerprint(thread) } else { None };
-        let spins = self.has_gone_round(thread, fingerprint, has_effect);
-        self.events.push(Event { thread, number, footprint, choices, clock, steps, has_effect, fingerprint, spins });
+        let spins = self.has_gone_round(thread, fingerprint, effect);
+        self.events.push(Event { thread, number, footprint, choices, clock, steps, effect, fingerprint, spins });
     }
 
     /// Whether a thread is again in a state of its own that it was in before, after events that changed nothing that others
     /// can see. It would do the same again until somebody interferes; and whatever it can do then, it can also do without
     /// having gone round. So it waits: executions in which somebody interferes are found by reversing races with its reads.
-    fn has_gone_round(&self, thread: ThreadId, now: Option<u64>, has_effect: bool) -> bool {
-        if now.is_none() || has_effect {
+    fn has_gone_round(&self, thread: ThreadId, now: Option<u64>, effect: Effect) -> bool {
+        if now.is_none() || effect.is_lasting {
             return false;
         }
+        let mut locks = effect.locks;
         // (The event itself is in the list already, as the last one.)
         let events = self.last_of.get(thread.index()).map_or(&[][..], Vec::as_slice);
         for index in events.iter().rev().skip(1).take(LONGEST_ROUND) {
             let event = &self.events[*index as usize];
-            if event.fingerprint == now {
+            if event.fingerprint == now && locks == 0 {
                 return true;
             }
-            if event.has_effect {
+            if event.effect.is_lasting {
                 return false;
             }
+            locks = locks.wrapping_add(event.effect.locks);
         }
         false
     }
@@ -378,7 +424,14 @@ impl<'p> Search<'_, 'p> {
                         && event.is_before(&self.events[*other as usize].clock)
                 })
         };
-        found.candidates.iter().filter(is_race).copied().collect()
+        let waits = found.waits.iter().filter(|candidate| {
+            let event = &self.events[**candidate as usize];
+            event.thread != thread && !event.is_before(clock)
+        });
+        let mut races: Vec<u32> = found.candidates.iter().filter(is_race).chain(waits).copied().collect();
+        races.sort_unstable();
+        races.dedup();
+        races
     }
 
     /// Takes in how an event ended. False if the search cannot go on from here.
@@ -467,7 +520,13 @@ impl<'p> Search<'_, 'p> {
     fn found(&mut self, what: What) {
         let schedule = self.events.iter().map(|event| (event.thread, event.choices.clone())).collect();
         let threads = self.machine.threads().iter().map(|thread| thread.name.clone()).collect();
-        self.finding = Some(Finding { what, schedule, threads, is_tainted: self.machine.is_tainted() });
+        self.finding = Some(Finding {
+            what,
+            schedule,
+            threads,
+            is_tainted: self.machine.is_tainted(),
+            spurious_wakeups: self.spurious_wakeups,
+        });
     }
 
     /// Plans the reversal of every race of the events that are new in this execution.

@@ -9,15 +9,15 @@ use leno_ir::witness::{Claim, Input, Racer, Recorder, Waiting, Witness};
 use std::collections::BTreeMap;
 
 /// The options under which programs are explored.
-pub fn options() -> Options {
-    Options { undefined: UndefinedPolicy::Nondet, ..Options::default() }
+pub fn options(spurious_wakeups: bool) -> Options {
+    Options { undefined: UndefinedPolicy::Nondet, spurious_wakeups, ..Options::default() }
 }
 
 /// Writes a finding down so that anybody can follow it.
 pub fn witness(program: &Program, finding: &Finding) -> Witness {
     let image = Image::new(program);
     let statics = Statics::new(program, &image);
-    let mut machine = Machine::new(&image, &options());
+    let mut machine = Machine::new(&image, &options(finding.spurious_wakeups));
     let mut recorder = Recorder::default();
     let mut inputs = Inputs::default();
     inputs.begin(&[]);

@@ -397,10 +397,10 @@ impl<'p> Checker<'p> {
     }
 
     fn ty(&mut self, ty: Type) {
-        if let Type::Int(bits) = ty {
-            if !(1..=128).contains(&bits) {
-                self.report(format!("there is no type {ty}"));
-            }
+        if let Type::Int(bits) = ty
+            && !(1..=128).contains(&bits)
+        {
+            self.report(format!("there is no type {ty}"));
         }
     }
 
@@ -414,10 +414,10 @@ impl<'p> Checker<'p> {
     /// Checks that `dst` exists, and has the type `ty` where that is known.
     fn dst(&mut self, dst: LocalId, ty: Option<Type>) {
         let found = self.local(dst);
-        if let (Some(found), Some(ty)) = (found, ty) {
-            if found != ty {
-                self.report(format!("a result of type {ty} goes to a local of type {found}"));
-            }
+        if let (Some(found), Some(ty)) = (found, ty)
+            && found != ty
+        {
+            self.report(format!("a result of type {ty} goes to a local of type {found}"));
         }
     }
 

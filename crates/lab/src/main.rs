@@ -8,6 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
+/// As in `leno` itself.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Experiments that compare Leno with the real world
 #[derive(Parser)]
 struct Cli {
@@ -37,7 +41,10 @@ enum Experiment {
     /// How many programs of a manifest does Leno take? ROOT is where they are
     Corpus { manifest: PathBuf, root: PathBuf },
     /// Megabytes a second of parsing and lowering, and the time that a small program takes
-    Speed,
+    Speed {
+        /// Preprocessed programs to read, instead of one that is made for the purpose
+        files: Vec<PathBuf>,
+    },
 }
 
 fn main() -> ExitCode {
@@ -54,7 +61,11 @@ fn main() -> ExitCode {
         Experiment::CTestsuite { dir } => run_c_testsuite(dir, &leno),
         Experiment::Csmith { count, first_seed, options } => run_csmith(*count, *first_seed, options, &leno),
         Experiment::Corpus { manifest, root } => run_corpus(manifest, root, &leno),
-        Experiment::Speed => speed::measure(&leno).map(|report| {
+        Experiment::Speed { files } if !files.is_empty() => speed::measure_files(files).map(|report| {
+            print!("{report}");
+            true
+        }),
+        Experiment::Speed { .. } => speed::measure(&leno).map(|report| {
             print!("{report}");
             true
         }),

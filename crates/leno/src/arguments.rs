@@ -21,7 +21,7 @@ use std::path::PathBuf;
     3  the input or the command line is wrong\n\n\
     Examples:\n  \
     leno check bank.c                   look at all of its schedules\n  \
-    leno run --seed 7 bank.c            run it, under one schedule of many\n  \
+    leno run --runs 100 bank.c          run it, under a hundred schedules\n  \
     leno dump --ir bank.c               show the representation\n  \
     leno emit-c bank.c -o plain.c       write it back as C")]
 pub struct Cli {
@@ -39,13 +39,19 @@ pub enum Command {
         leno check --property race,deadlock -DN=4 main.c queue.c\n  \
         leno check --timeout 60 --stats examples/peterson.c")]
     Check(Check),
+    /// Force a violation that was found before on the real program
+    ///
+    /// Builds the program of a witness again, with the user's own compiler, and makes it follow the witness's schedule.
+    #[command(after_help = "Example:\n  \
+        leno check --witness lost.json examples/bank_account.c; leno replay lost.json --keep replayed")]
+    Replay(Replay),
     /// Run a program under a schedule chosen at random from a seed
     ///
     /// Every step is checked: invalid memory accesses, uninitialised values, failed assertions, wrong unlocks and deadlocks
     /// end the run with a report. The same seed gives the same run.
     #[command(after_help = "Examples:\n  \
         leno run examples/bounded_buffer.c\n  \
-        leno run --seed 7 examples/bank_account.c\n  \
+        leno run --runs 100 examples/bank_account.c\n  \
         leno run -Iinclude -DN=4 main.c queue.c -- input.txt")]
     Run(Run),
     /// Show what Leno made of a program
@@ -80,6 +86,24 @@ pub struct Check {
     /// Only the verdict
     #[arg(long, short)]
     pub quiet: bool,
+    /// Do not force a violation on the real program
+    #[arg(long)]
+    pub no_replay: bool,
+    /// Write the witness of a violation to this file
+    #[arg(long, value_name = "FILE")]
+    pub witness: Option<PathBuf>,
+    /// Leave the replayed C file and a run.sh in this directory
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
+}
+
+#[derive(Args, Debug)]
+pub struct Replay {
+    /// A witness, as `leno check --witness FILE` writes it
+    pub witness: PathBuf,
+    /// Leave the C file and a run.sh in this directory
+    #[arg(long, value_name = "DIR")]
+    pub keep: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -97,6 +121,9 @@ pub struct Run {
     /// Chooses the schedule, and values that the program does not determine
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
+    /// Run it this many times, with seeds from --seed on, up to the first run that does not end well
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub runs: u64,
     /// Give up after this many steps
     #[arg(long, value_name = "N")]
     pub max_steps: Option<u64>,
@@ -200,6 +227,7 @@ impl Cli {
     pub fn in_order(mut self, matches: &ArgMatches) -> Command {
         if let Some((_, matches)) = matches.subcommand() {
             let sources = match &mut self.command {
+                Command::Replay(_) => return self.command,
                 Command::Check(check) => &mut check.program,
                 Command::Run(run) => &mut run.program,
                 Command::Dump(dump) => &mut dump.program,

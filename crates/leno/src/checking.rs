@@ -18,35 +18,31 @@ use leno_c::diagnostic::render_excerpt;
 use leno_explore::{Explored, Limits, Properties, Stats};
 use leno_ir::program::{Program, Span};
 use leno_ir::witness::{Claim, Step, Witness};
+use leno_replay::{ReplayOptions, Replayed};
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 /// What to look for, and for how long.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct CheckOptions {
     pub properties: Properties,
     pub timeout: Option<Duration>,
+    /// How to force what is found on the real program; None: do not.
+    pub replay: Option<ReplayOptions>,
 }
 
 impl Default for CheckOptions {
     fn default() -> CheckOptions {
-        CheckOptions { properties: EVERYTHING, timeout: None }
+        CheckOptions { properties: Properties::DEFAULT, timeout: None, replay: None }
     }
 }
-
-/// All properties but those that must be asked for.
-pub const EVERYTHING: Properties =
-    Properties { assertion: true, race: true, deadlock: true, memory: true, overflow: false, other: true };
-
-/// No property at all: what a list of properties starts from.
-pub const NOTHING: Properties =
-    Properties { assertion: false, race: false, deadlock: false, memory: false, overflow: false, other: false };
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     /// Proved for all schedules and inputs.
     Safe,
-    Unsafe(Box<Witness>),
+    /// A witness, and what came of forcing it on the real program, if that was tried.
+    Unsafe(Box<Witness>, Option<Replayed>),
     /// Why there is no verdict.
     Unknown(String),
 }
@@ -63,22 +59,35 @@ pub fn check(program: &Program, options: &CheckOptions, interrupted: &dyn Fn(&St
     let start = Instant::now();
     let stop = |stats: &Stats| interrupted(stats) || options.timeout.is_some_and(|limit| start.elapsed() >= limit);
     let explored = leno_explore::explore(program, options.properties, &Limits { interrupted: &stop, depth: DEPTH });
-    Checked { verdict: verdict(program, &explored), stats: explored.stats }
+    Checked { verdict: verdict(program, options, &explored), stats: explored.stats }
 }
 
 /// Events in one execution before it counts as endless.
 const DEPTH: usize = 20_000;
 
-fn verdict(program: &Program, explored: &Explored) -> Verdict {
-    match (&explored.finding, &explored.incomplete) {
-        (Some(finding), _) if finding.is_tainted => Verdict::Unknown(
-            "there may be a violation, but on the way to it the program calls a function that Leno does not know"
-                .to_string(),
-        ),
-        (Some(finding), _) => Verdict::Unsafe(Box::new(leno_explore::witness(program, finding))),
-        (None, Some(reason)) => Verdict::Unknown(reason.clone()),
-        (None, None) => Verdict::Safe,
+/// How the program behaves while a witness is followed: waits may end without a signal, except in a deadlock.
+pub fn replay_machine(witness: &Witness) -> leno_ir::interp::Options {
+    leno_explore::options(!matches!(witness.claim, Claim::Deadlock { .. }))
+}
+
+fn verdict(program: &Program, options: &CheckOptions, explored: &Explored) -> Verdict {
+    let finding = match (&explored.finding, &explored.incomplete) {
+        (Some(finding), _) => finding,
+        (None, Some(reason)) => return Verdict::Unknown(reason.clone()),
+        (None, None) => return Verdict::Safe,
+    };
+    let witness = leno_explore::witness(program, finding);
+    let replayed = options.replay.as_ref().map(|replay| {
+        let machine = replay_machine(&witness);
+        leno_replay::replay(program, &witness, &ReplayOptions { machine, ..replay.clone() })
+    });
+    // What depends on something unknown is believed only when it has really happened.
+    if finding.is_tainted && !replayed.as_ref().is_some_and(Replayed::is_confirmed) {
+        let reason =
+            "there may be a violation, but on the way to it the program calls a function that Leno does not know";
+        return Verdict::Unknown(reason.to_string());
     }
+    Verdict::Unsafe(Box::new(witness), replayed)
 }
 
 impl Checked {
@@ -90,7 +99,19 @@ impl Checked {
             Verdict::Unknown(reason) => {
                 format!("UNKNOWN: {reason}\n  = no violation in {executions} executions, which are not all\n")
             }
-            Verdict::Unsafe(witness) => report_witness(program, witness),
+            Verdict::Unsafe(witness, replayed) => {
+                let mut report = report_witness(program, witness);
+                match replayed {
+                    Some(Replayed::Confirmed { how }) => {
+                        let _ = writeln!(report, "\nConfirmed on the real program: {how}");
+                    }
+                    Some(Replayed::NotConfirmed { why }) => {
+                        let _ = writeln!(report, "\nNot confirmed on the real program: {why}");
+                    }
+                    None => {}
+                }
+                report
+            }
         }
     }
 }

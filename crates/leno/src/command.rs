@@ -1,15 +1,16 @@
 //! What each command does, and with which exit code it ends.
 
-use crate::arguments::{Check, Command, Dump, EmitC, Run, Sources};
-use leno::{
-    CheckOptions, Compiled, EVERYTHING, Ending, Input, NOTHING, Options, Properties, RunOptions, Stats, Verdict,
-};
+use crate::arguments::{Check, Command, Dump, EmitC, Replay, Run, Sources};
+use leno::{CheckOptions, Compiled, Ending, Input, Options, Properties, RunOptions, Stats, Verdict};
 use leno_c::library;
 use leno_c::preprocess::Preprocess;
 use leno_ir::interp::Terminal;
+use leno_replay::{ReplayOptions, Replayed};
+use leno_report::{Recipe, WitnessFile};
 use std::cell::Cell;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,6 +44,7 @@ impl From<Status> for ExitCode {
 pub fn execute(command: Command) -> Status {
     let result = match &command {
         Command::Check(check) => execute_check(check),
+        Command::Replay(replay) => execute_replay(replay),
         Command::Run(run) => execute_run(run),
         Command::Dump(dump) => execute_dump(dump),
         Command::EmitC(emit) => execute_emit(emit),
@@ -60,7 +62,12 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
     }
     let timeout = check.timeout.filter(|seconds| *seconds >= 0.0).map(Duration::from_secs_f64);
     let progress = Progress::new(!check.quiet && io::stderr().is_terminal());
-    let options = CheckOptions { properties, timeout };
+    let replay = (!check.no_replay).then(|| ReplayOptions {
+        cc: sources.cc.clone(),
+        keep: check.keep.clone(),
+        ..ReplayOptions::default()
+    });
+    let options = CheckOptions { properties, timeout, replay };
     let checked = leno::check(&compiled.program, &options, &|stats| progress.is_interrupted(stats));
     progress.finish();
     if check.stats {
@@ -68,14 +75,79 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
         say(&format!("executions: {executions}\nredundant: {redundant}\nevents: {events}\n"));
         say(&format!("seconds: {:.3}\n", progress.start.elapsed().as_secs_f64()));
     }
+    if let (Verdict::Unsafe(witness, _), Some(path)) = (&checked.verdict, &check.witness) {
+        let file = WitnessFile::new(&compiled.program, witness, &recipe(&sources));
+        write_file(path, &file.to_json())?;
+    }
     let report = checked.report(&compiled.program);
     let shown = if check.quiet { report.lines().next().unwrap_or_default().to_string() + "\n" } else { report };
     print(&shown)?;
     Ok(match checked.verdict {
         Verdict::Safe => Status::Program(0),
-        Verdict::Unsafe(_) => Status::Violation,
+        Verdict::Unsafe(..) => Status::Violation,
         Verdict::Unknown(_) => Status::NoVerdict,
     })
+}
+
+/// How to build the program again.
+fn recipe(sources: &Sources) -> Recipe {
+    let options = [
+        (sources.malloc_may_fail, "malloc-may-fail"),
+        (sources.spurious_wakeups, "spurious-wakeups"),
+        (sources.check_overflow, "check-overflow"),
+    ];
+    Recipe {
+        files: sources.files.iter().map(|file| file.display().to_string()).collect(),
+        directory: std::env::current_dir().map_or(String::new(), |directory| directory.display().to_string()),
+        cc: sources.cc.clone(),
+        cc_flags: sources.preprocessor_flags.clone(),
+        data_model: sources.data_model.into(),
+        options: options.iter().filter(|(is_set, _)| *is_set).map(|(_, name)| (*name).to_string()).collect(),
+        arguments: Vec::new(),
+    }
+}
+
+fn execute_replay(replay: &Replay) -> Result<Status, Status> {
+    let wrong = |message: String| {
+        say(&format!("error: `{}`: {message}\n", replay.witness.display()));
+        Status::BadInput
+    };
+    let text = fs::read_to_string(&replay.witness).map_err(|error| wrong(error.to_string()))?;
+    let file = WitnessFile::parse(&text).map_err(|error| wrong(error.to_string()))?;
+    let recipe = file.recipe();
+    let keep = replay.keep.as_ref().map(|keep| std::path::absolute(keep).unwrap_or_else(|_| keep.clone()));
+    let has = |option: &str| recipe.options.iter().any(|name| name == option);
+    // Names of files are part of the program: they must be the same as when the witness was found.
+    if let Err(error) = std::env::set_current_dir(&recipe.directory) {
+        return Err(wrong(format!("its program was in `{}`: {error}", recipe.directory)));
+    }
+    let inputs: Vec<Input> = recipe.files.iter().map(|file| Input::File(file.into())).collect();
+    let options = Options {
+        preprocess: Preprocess { cc: recipe.cc.clone(), flags: recipe.cc_flags.clone(), data_model: recipe.data_model },
+        library: library::Options {
+            allocation_may_fail: has("malloc-may-fail"),
+            spurious_wakeups: has("spurious-wakeups"),
+        },
+        check_signed_overflow: has("check-overflow"),
+        color: io::stderr().is_terminal(),
+    };
+    let compiled = leno::compile(&inputs, &options).map_err(|failure| {
+        say(&failure.to_string());
+        Status::BadInput
+    })?;
+    let witness = file.witness(&compiled.program).map_err(|error| wrong(error.to_string()))?;
+    let machine = leno::replay_machine(&witness);
+    let options = ReplayOptions { cc: recipe.cc, keep, machine, ..ReplayOptions::default() };
+    match leno_replay::replay(&compiled.program, &witness, &options) {
+        Replayed::Confirmed { how } => {
+            print(&format!("confirmed: {how}\n"))?;
+            Ok(Status::Violation)
+        }
+        Replayed::NotConfirmed { why } => {
+            print(&format!("not confirmed: {why}\n"))?;
+            Ok(Status::NoVerdict)
+        }
+    }
 }
 
 fn no_main() -> Status {
@@ -86,9 +158,9 @@ fn no_main() -> Status {
 /// The properties that a list of names, or a `.prp` file of the verification competition, selects.
 fn properties(names: &[String]) -> Result<Properties, Status> {
     if names.is_empty() {
-        return Ok(EVERYTHING);
+        return Ok(Properties::DEFAULT);
     }
-    let mut selected = NOTHING;
+    let mut selected = Properties::NONE;
     for name in names {
         let text = if name.ends_with(".prp") {
             fs::read_to_string(name).map_err(|error| {
@@ -154,26 +226,40 @@ fn execute_run(run: &Run) -> Result<Status, Status> {
     if compiled.program.entry.is_none() {
         return Err(no_main());
     }
+    let mut status = Status::Program(0);
+    for seed in run.seed..run.seed.saturating_add(run.runs.max(1)) {
+        status = run_once(run, &compiled, seed);
+        if status != Status::Program(0) {
+            break;
+        }
+    }
+    Ok(status)
+}
+
+fn run_once(run: &Run, compiled: &Compiled, seed: u64) -> Status {
     let options = RunOptions {
-        seed: run.seed,
+        seed,
         max_steps: run.max_steps.unwrap_or(u64::MAX),
         args: run.args.iter().map(|arg| arg.as_encoded_bytes().to_vec()).collect(),
         program_name: run.program.files[0].as_os_str().as_encoded_bytes().to_vec(),
     };
     let outcome = {
-        let mut terminal = Terminal::new(run.seed);
+        let mut terminal = Terminal::new(seed);
         leno::run_in(&compiled.program, &options, &mut terminal)
     };
     if let Some(report) = outcome.report() {
         say(&report);
+        if run.runs > 1 {
+            say(&format!("to see this run again: --seed {seed}\n"));
+        }
     }
-    Ok(match outcome.ending {
+    match outcome.ending {
         Ending::Exited(status) => Status::Program(status as u8),
         // 128 + SIGABRT, as a shell reports it.
         Ending::Aborted => Status::Program(134),
         Ending::Violation(_) | Ending::Deadlock(_) => Status::Violation,
         Ending::Stopped | Ending::StepLimit => Status::NoVerdict,
-    })
+    }
 }
 
 fn execute_dump(dump: &Dump) -> Result<Status, Status> {
@@ -187,11 +273,15 @@ fn execute_emit(emit: &EmitC) -> Result<Status, Status> {
     let options = leno_emit::Options { comments: !emit.no_comments };
     let text = leno_emit::emit(&compiled.program, &options);
     let Some(path) = &emit.output else { return print(&text) };
-    fs::write(path, text).map_err(|error| {
-        eprintln!("error: cannot write `{}`: {error}", path.display());
-        Status::BadInput
-    })?;
+    write_file(path, &text)?;
     Ok(Status::Program(0))
+}
+
+fn write_file(path: &Path, text: &str) -> Result<(), Status> {
+    fs::write(path, text).map_err(|error| {
+        say(&format!("error: cannot write `{}`: {error}\n", path.display()));
+        Status::BadInput
+    })
 }
 
 /// Reads the program, and says what is to be said about it.

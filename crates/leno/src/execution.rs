@@ -161,7 +161,7 @@ impl Run {
             Ending::Deadlock(blocked) => {
                 let _ = writeln!(out, "violation: deadlock");
                 for waiting in blocked {
-                    let _ = writeln!(out, "  = thread {} {}", waiting.thread_name, waiting.reason);
+                    let _ = writeln!(out, "  = thread {} waits for {}", waiting.thread_name, waiting.reason);
                 }
             }
             Ending::Stopped => out.push_str("no verdict: an assumption of the program was false in this run\n"),

@@ -110,7 +110,7 @@ fn dumps_and_emitted_c_are_what_they_say() {
     let program = leno_ir::text::parse(&text(&dump.stdout)).expect("the dump parses back");
     assert_eq!(program.to_string(), text(&dump.stdout));
     let graph = text(&leno(&files.path(""), &["dump", "--cfg", "a.c"]).stdout);
-    assert!(graph.starts_with("digraph program {") && graph.contains("label=\"main\"") && graph.ends_with("}\n"));
+    assert!(graph.starts_with("digraph cfg {") && graph.contains("label=\"&main\"") && graph.ends_with("}\n"));
     assert_eq!(graph.matches('{').count() - graph.matches("{\\l").count(), graph.matches('}').count());
     let to_file = leno(&files.path(""), &["emit-c", "a.c", "-o", "out.c"]);
     assert_eq!(to_file.ending, Ending::Status(0));

@@ -397,13 +397,13 @@ impl<'a> Checker<'a> {
     }
 
     fn array_type(&mut self, element: QualType, array: &'a ast::ArrayDeclarator) -> Result<QualType> {
-        let shown = self.types().show(element);
+        let shown = || self.types().show(element);
         match self.types().get(element.ty) {
             Type::Function(_) | Type::Void => {
-                return fail(array.span, format!("an array cannot have elements of type `{shown}`"));
+                return fail(array.span, format!("an array cannot have elements of type `{}`", shown()));
             }
             Type::Record(_) if self.types().size_of(element.ty).is_none() => {
-                return fail(array.span, format!("an array cannot have elements of the incomplete type `{shown}`"));
+                return fail(array.span, format!("an array cannot have elements of the incomplete type `{}`", shown()));
             }
             _ => {}
         }

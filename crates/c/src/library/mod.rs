@@ -27,7 +27,7 @@ mod threads;
 mod verification;
 
 pub use catalog::{MODELS, Model, model_of};
-pub use external::external;
+pub use external::{external, fixed_parameters};
 pub use models::{models_for, needed_models};
 pub use recipe::{is_instruction, lower_call};
 pub use refused::{Refusal, refusal};

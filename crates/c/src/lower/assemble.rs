@@ -169,10 +169,10 @@ fn build_object(link: &mut Link<'_>, id: ObjectId) {
 fn report_unknown(link: &mut Link<'_>) {
     let mut unknown = Vec::new();
     for (id, linked) in link.functions.iter_enumerated() {
-        if let (true, Origin::External { unit, func }) = (linked.is_wanted, linked.origin) {
-            if !link.external(id).known {
-                unknown.push((unit, func));
-            }
+        if let (true, Origin::External { unit, func }) = (linked.is_wanted, linked.origin)
+            && !link.external(id).known
+        {
+            unknown.push((unit, func));
         }
     }
     unknown.sort();

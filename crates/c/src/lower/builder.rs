@@ -235,11 +235,12 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
         let is_mentioned = self.mentions.get(dst.index()).is_some_and(|count| *count > 0);
         if let (false, Expr::Local(temp), Some(block)) = (is_mentioned, &value, self.current) {
             let last = self.blocks[block.index()].instrs.last_mut();
-            if let Some(result) = last.and_then(|instr| result_of(&mut instr.op)) {
-                if result == temp && !self.variables[*temp] {
-                    *result = dst;
-                    return;
-                }
+            if let Some(result) = last.and_then(|instr| result_of(&mut instr.op))
+                && result == temp
+                && !self.variables[*temp]
+            {
+                *result = dst;
+                return;
             }
         }
         self.assign(dst, value);
@@ -396,10 +397,11 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
         let span = self.span();
         self.blocks[block.index()].instrs.insert(position, Instr { op: Op::Assign { dst: temp, value }, span });
         for held in &mut self.held {
-            if let Some((b, p)) = &mut held.at {
-                if *b == block && *p > position {
-                    *p += 1;
-                }
+            if let Some((b, p)) = &mut held.at
+                && *b == block
+                && *p > position
+            {
+                *p += 1;
             }
         }
     }

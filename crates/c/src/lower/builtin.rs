@@ -23,10 +23,10 @@ impl Lowering<'_, '_> {
         if builtin == Builtin::VaArg {
             return self.va_arg(id, args).map(Some);
         }
-        if let Builtin::AtomicStore(order) = builtin {
-            if self.is_record(self.type_of(args[1])) {
-                return self.atomic_store_of_record(id, order, args).map(|()| None);
-            }
+        if let Builtin::AtomicStore(order) = builtin
+            && self.is_record(self.type_of(args[1]))
+        {
+            return self.atomic_store_of_record(id, order, args).map(|()| None);
         }
         let mut values = self.values(args)?.into_iter();
         let mut next = || values.next().unwrap_or(Expr::NULL);

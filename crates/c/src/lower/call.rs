@@ -247,15 +247,22 @@ impl Lowering<'_, '_> {
         Ok(dst.map(Expr::Local).or(record))
     }
 
-    /// An external function that no prototype describes takes what its first call passes.
+    /// An external function that no prototype describes takes what its first call passes, unless the library knows better.
     fn settle_open_signature(&mut self, target: FuncId, passed: &[Passed]) {
-        let types: Vec<Type> = passed.iter().map(|arg| self.b.type_of(&arg.value)).collect();
-        let linked = &mut self.b.link.functions[target];
-        if std::mem::replace(&mut linked.is_open, false) {
-            linked.signature.params.truncate(usize::from(linked.signature.returns_record));
-            linked.signature.params.extend(types);
-            linked.signature.variadic = false;
+        if !self.b.link.functions[target].is_open {
+            return;
         }
+        let fixed = hook::fixed_parameters(&self.b.link.functions[target].link_name);
+        let given = passed.iter().map(|arg| self.b.type_of(&arg.value));
+        let mut types: Vec<Type> = given.take(fixed.unwrap_or(usize::MAX)).collect();
+        if let Some(fixed) = fixed {
+            types.resize(fixed + 1, Type::Ptr);
+        }
+        let linked = &mut self.b.link.functions[target];
+        linked.is_open = false;
+        linked.signature.params.truncate(usize::from(linked.signature.returns_record));
+        linked.signature.params.extend(types);
+        linked.signature.variadic = fixed.is_some();
     }
 
     fn warn_about_count(&mut self, id: ExprId, target: FuncId, wanted: usize, given: usize) {

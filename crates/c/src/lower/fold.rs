@@ -79,17 +79,17 @@ impl FunctionBuilder<'_, '_> {
         let (left, right) = if matches!(left, Expr::Const { .. }) { (right, left) } else { (left, right) };
         let Expr::Const { bits: constant, .. } = right else { return Expr::binary(op, left, right) };
         let wants = |equal: bool| equal == (op == BinaryOp::Eq);
-        if let Expr::Cast(CastOp::ZeroExtend, _, inner) = &left {
-            if self.type_of(inner) == Type::BOOL {
-                let inner = (**inner).clone();
-                return match constant {
-                    0 if wants(true) => self.not(inner),
-                    0 => inner,
-                    1 if wants(true) => inner,
-                    1 => self.not(inner),
-                    _ => Expr::bool(wants(false)),
-                };
-            }
+        if let Expr::Cast(CastOp::ZeroExtend, _, inner) = &left
+            && self.type_of(inner) == Type::BOOL
+        {
+            let inner = (**inner).clone();
+            return match constant {
+                0 if wants(true) => self.not(inner),
+                0 => inner,
+                1 if wants(true) => inner,
+                1 => self.not(inner),
+                _ => Expr::bool(wants(false)),
+            };
         }
         if constant == 0 && matches!(left, Expr::Object(_) | Expr::Slot(_) | Expr::Function(_)) {
             return Expr::bool(wants(false));
@@ -151,11 +151,11 @@ impl FunctionBuilder<'_, '_> {
                 _ => {}
             }
             // Sums of constants gather, so that `x + 1 + 1` and `x++` twice stay flat.
-            if let (Add, Expr::Binary(Add, operands)) = (op, &left) {
-                if let Expr::Const { bits: before, .. } = operands[1] {
-                    let inner = operands[0].clone();
-                    return self.arithmetic(Add, inner, Expr::int(before.wrapping_add(bits), width));
-                }
+            if let (Add, Expr::Binary(Add, operands)) = (op, &left)
+                && let Expr::Const { bits: before, .. } = operands[1]
+            {
+                let inner = operands[0].clone();
+                return self.arithmetic(Add, inner, Expr::int(before.wrapping_add(bits), width));
             }
         }
         if let Expr::Const { ty: ty @ Type::Int(width), bits } = left {
@@ -169,11 +169,11 @@ impl FunctionBuilder<'_, '_> {
         // `(a < b) & (c < d)`, as programs write it to avoid a branch: logic on truth values.
         if let (And | Or | Xor, Expr::Cast(CastOp::ZeroExtend, ty, a), Expr::Cast(CastOp::ZeroExtend, _, b)) =
             (op, &left, &right)
+            && self.type_of(a) == Type::BOOL
+            && self.type_of(b) == Type::BOOL
         {
-            if self.type_of(a) == Type::BOOL && self.type_of(b) == Type::BOOL {
-                let both = Expr::binary(op, (**a).clone(), (**b).clone());
-                return Expr::cast(CastOp::ZeroExtend, *ty, both);
-            }
+            let both = Expr::binary(op, (**a).clone(), (**b).clone());
+            return Expr::cast(CastOp::ZeroExtend, *ty, both);
         }
         Expr::binary(op, left, right)
     }
@@ -194,10 +194,10 @@ impl FunctionBuilder<'_, '_> {
     }
 
     pub fn cast(&self, op: CastOp, ty: Type, operand: Expr) -> Expr {
-        if let Expr::Const { ty: from, bits } = operand {
-            if let Some(folded) = fold_cast(op, from, ty, bits, self.model().pointer_bits()) {
-                return folded;
-            }
+        if let Expr::Const { ty: from, bits } = operand
+            && let Some(folded) = fold_cast(op, from, ty, bits, self.model().pointer_bits())
+        {
+            return folded;
         }
         use CastOp::*;
         let Expr::Cast(inner_op, inner_ty, inner) = operand else {

@@ -18,8 +18,9 @@ impl Lowering<'_, '_> {
     /// A declaration is reached.
     pub fn declare(&mut self, var: VarId, init: Option<&LocalInit>) -> Result<()> {
         let home = self.home(var)?;
-        let is_parameter = self.body.params.contains(&var);
-        if let (Home::Dynamic(register), false) = (home, is_parameter) {
+        if let Home::Dynamic(register) = home
+            && !self.body.params.contains(&var)
+        {
             self.allocate_array(var, register)?;
         }
         match init {

@@ -256,13 +256,9 @@ impl<'u> Link<'u> {
         }
         let units = self.units;
         let function = &units[unit].unit.functions[func];
-        let id = if function.linkage == Linkage::Internal && !hook::overrides_definition(&function.name) {
-            let origin = match function.definition {
-                Some(_) => Origin::Defined { unit, func },
-                None if hook::is_instruction(&function.name) => Origin::Wrapper { unit, func },
-                None => Origin::External { unit, func },
-            };
-            self.add_function(&function.name, origin)
+        let is_own = function.linkage == Linkage::Internal && function.definition.is_some();
+        let id = if is_own && !hook::overrides_definition(&function.name) {
+            self.add_function(&function.name, Origin::Defined { unit, func })
         } else {
             let linked = self.function_symbols.get(function.name.as_str()).and_then(|s| s.linked);
             linked.unwrap_or_else(|| self.link_function(&function.name, (unit, func)))

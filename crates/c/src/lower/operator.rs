@@ -202,15 +202,15 @@ impl Lowering<'_, '_> {
         let operand = self.rvalue(*operand)?;
         self.release_place(&mut place);
         let place = self.reusable_place(place);
-        if let Place::Memory { ptr, how } = &place {
-            if how.is_atomic() {
-                if scalar == Scalar::Float(FloatKind::F80) {
-                    return self.refuse(id, "atomic updates of `long double` are not supported");
-                }
-                let operand = self.b.reusable(operand);
-                self.at(unit.exprs[id].span);
-                return Ok(self.atomic_update(ptr.clone(), *how, &update, operand, *result, wanted));
+        if let Place::Memory { ptr, how } = &place
+            && how.is_atomic()
+        {
+            if scalar == Scalar::Float(FloatKind::F80) {
+                return self.refuse(id, "atomic updates of `long double` are not supported");
             }
+            let operand = self.b.reusable(operand);
+            self.at(unit.exprs[id].span);
+            return Ok(self.atomic_update(ptr.clone(), *how, &update, operand, *result, wanted));
         }
         self.at(unit.exprs[*place_id].span);
         let (old, bits_unit) = self.read_for_update(&place, scalar);

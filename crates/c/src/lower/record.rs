@@ -214,7 +214,7 @@ impl Lowering<'_, '_> {
         let step = (0..4)
             .rev()
             .map(|n| 1 << n)
-            .find(|step| *step <= widest && u64::from(align) % step == 0 && size % step == 0);
+            .find(|step| *step <= widest && u64::from(align) % step == 0 && size.is_multiple_of(*step));
         let step = step.unwrap_or(1);
         (Type::Int(step as u16 * 8), step)
     }

@@ -55,10 +55,11 @@ impl Texts {
     }
 
     pub fn span(&mut self, source: &Source, unit: usize, place: source::Span) -> Span {
-        if let Some((last_unit, last_place, span)) = self.last {
-            if last_unit == unit && last_place == place {
-                return span;
-            }
+        if let Some((last_unit, last_place, span)) = self.last
+            && last_unit == unit
+            && last_place == place
+        {
+            return span;
         }
         let (file, line, column) = source.position(place.start);
         let span = Span { file: self.file(source, unit, file), line, column, text: self.piece(source, place) };

@@ -253,6 +253,15 @@ impl Machine<'_> {
         }
     }
 
+    /// Whether the next step wakes a sleeper to whom no signal was given.
+    pub fn wakes_unasked(&self, thread: ThreadId) -> bool {
+        let state = &self.threads[thread];
+        let Code::Rare(rare) = &self.image().code[state.pc as usize] else { return false };
+        let Rare::Sync { step: SyncStep::CondWake { .. }, at, .. } = &**rare else { return false };
+        let sleepers = state.frame().fast(at).and_then(|at| self.sleepers.get(&at));
+        sleepers.is_some_and(|sleepers| !sleepers.may_wake(thread))
+    }
+
     /// Whether the next step calls a library function that writes memory, or one that nothing is known of.
     pub fn calls_with_effects(&self, thread: ThreadId) -> bool {
         let state = &self.threads[thread];

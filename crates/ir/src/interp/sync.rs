@@ -94,7 +94,7 @@ impl Sleepers {
         self.threads.iter().position(|sleeper| *sleeper == thread)
     }
 
-    fn may_wake(&self, thread: ThreadId) -> bool {
+    pub fn may_wake(&self, thread: ThreadId) -> bool {
         let Some(position) = self.position(thread) else { return true };
         self.tokens.iter().any(|token| *token > position)
     }

@@ -297,10 +297,10 @@ impl<'s> Parser<'s> {
         self.cursor.expect(sigil)?;
         let start = self.cursor.at;
         let (identifier, written) = self.name_and_number()?;
-        if let Some(written) = written {
-            if written as usize != number {
-                return self.cursor.error_at(start, format!("expected number {number} here: numbers go up one by one"));
-            }
+        if let Some(written) = written
+            && written as usize != number
+        {
+            return self.cursor.error_at(start, format!("expected number {number} here: numbers go up one by one"));
         }
         self.cursor.skip_blanks();
         let name = match identifier {
