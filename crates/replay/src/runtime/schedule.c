@@ -337,7 +337,12 @@ static ptr leno_spawn(void *(*run)(void *), void *record) {
     start->run = run;
     /* One that the schedule never lets run need not exist: there may be thousands, and no room for their stacks. */
     if (child->index == LENO_NOBODY) return (ptr)(child->handle = (pthread_t)child);
-    int problem = pthread_create(&child->handle, 0, leno_live, record);
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    /* Many threads do not get stacks of the usual 8 MiB into 32 bits. */
+    if (sizeof(ptr) == 4 && LENO_NAMES > 200) pthread_attr_setstacksize(&attributes, 128 << 10);
+    int problem = pthread_create(&child->handle, &attributes, leno_live, record);
+    pthread_attr_destroy(&attributes);
     if (problem) leno_diverge("%s cannot start a thread: %s", me->name, strerror(problem));
     return (ptr)child->handle;
 }
