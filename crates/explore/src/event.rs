@@ -21,6 +21,11 @@ pub enum Access {
         address: u64,
         step: SyncKind,
     },
+    /// Ends the life of an object: as a write, but who comes too late finds a memory error, not a race.
+    End {
+        address: u64,
+        len: u64,
+    },
     /// Creates a thread: threads are numbered in order of creation.
     Spawn,
     /// A library function with effects that nothing is known of.
@@ -48,11 +53,22 @@ impl Access {
             (Spawn, _) | (_, Spawn) => false,
             (Sync { address: a, .. }, Sync { address: b, .. }) => a == b,
             (Data { address: a, len: m, writes: v, .. }, Data { address: b, len: n, writes: w, .. }) => {
-                (v || w) && overlap(a, m, b, n)
+                (v || w) && overlap(a, u64::from(m), b, u64::from(n))
             }
-            // A synchronisation object is its first word to those who access it as data (`memset`, copying, `free`).
-            (Sync { address: a, .. }, Data { address: b, len, .. })
-            | (Data { address: b, len, .. }, Sync { address: a, .. }) => overlap(a, 4, b, len),
+            (a, b) => {
+                let ((a, m), (b, n)) = (a.bytes(), b.bytes());
+                overlap(a, m, b, n)
+            }
+        }
+    }
+
+    /// The bytes that it touches. A synchronisation object is its first word to those who access it otherwise.
+    fn bytes(self) -> (u64, u64) {
+        match self {
+            Access::Data { address, len, .. } => (address, u64::from(len)),
+            Access::Sync { address, .. } => (address, 4),
+            Access::End { address, len } => (address, len),
+            Access::Spawn | Access::Everything => (0, 0),
         }
     }
 
@@ -65,8 +81,8 @@ impl Access {
     }
 }
 
-fn overlap(a: u64, m: u32, b: u64, n: u32) -> bool {
-    a < b + u64::from(n) && b < a + u64::from(m)
+fn overlap(a: u64, m: u64, b: u64, n: u64) -> bool {
+    a < b.saturating_add(n) && b < a.saturating_add(m)
 }
 
 /// What an event touches. Nearly always one access.

@@ -74,7 +74,7 @@ impl History {
                 self.sync_dependences(address, step, found);
                 self.data_dependences(address / 8, access, found);
             }
-            Access::Data { .. } | Access::Everything | Access::Spawn => {
+            Access::Data { .. } | Access::End { .. } | Access::Everything | Access::Spawn => {
                 let all = self.words.values().chain(self.objects.values()).flatten();
                 for entry in all.filter(|entry| entry.access.conflicts(access)) {
                     found.before.push(entry.event);
@@ -170,7 +170,7 @@ impl History {
                 }
             }
             Access::Sync { address, .. } => apply(self.objects.entry(address).or_default()),
-            Access::Data { .. } | Access::Everything | Access::Spawn => apply(&mut self.wide),
+            Access::Data { .. } | Access::End { .. } | Access::Everything | Access::Spawn => apply(&mut self.wide),
         }
     }
 }

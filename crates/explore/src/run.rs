@@ -428,7 +428,7 @@ pub fn add_accesses(machine: &Machine<'_>, thread: ThreadId, footprint: &mut Foo
             // Ending a life is no access: who comes too late finds a memory error, not a race.
             Op::Free { .. } => {
                 if let Some(at) = machine.footprint(thread) {
-                    add(data(leno_ir::interp::Footprint { atomic: true, ..at }));
+                    add(Access::End { address: at.address, len: at.len.max(1) });
                 }
             }
             _ => add(machine.footprint(thread).map_or(Access::Everything, data)),
@@ -436,12 +436,7 @@ pub fn add_accesses(machine: &Machine<'_>, thread: ThreadId, footprint: &mut Foo
         Next::Terminator(terminator) => {
             if matches!(terminator.kind, TerminatorKind::Return(_) | TerminatorKind::ThreadExit(_)) {
                 for (address, len) in machine.ending_objects(thread) {
-                    add(Access::Data {
-                        address,
-                        len: len.clamp(1, u64::from(u32::MAX)) as u32,
-                        writes: true,
-                        atomic: true,
-                    });
+                    add(Access::End { address, len: len.max(1) });
                 }
             }
         }
