@@ -301,7 +301,7 @@ impl Parser<'_> {
                     2 => clobbers_memory |= self.plain_string("a clobbered register in quotes")?.0 == "memory",
                     _ => {
                         self.expect_name("a label")?;
-                        has_effects = true;
+                        (has_operands, has_effects) = (true, true);
                     }
                 }
                 if !self.eat(Tok::Comma) {
