@@ -115,17 +115,18 @@ fn float(text: &[u8], hexadecimal: bool) -> Result<ExprKind, Complaint> {
 }
 
 fn float_suffix(suffix: &[u8]) -> Option<FloatSuffix> {
-    if suffix.len() > 5 {
+    if suffix.len() > 6 {
         return None;
+    }
+    if let Some(rest) = without_imaginary(suffix) {
+        let twice = without_imaginary(&rest).is_some();
+        return float_suffix(&rest).filter(|_| !twice).map(|_| FloatSuffix::Unsupported);
     }
     match suffix.to_ascii_lowercase().as_slice() {
         b"" | b"d" | b"f64" | b"f32x" => Some(FloatSuffix::None),
         b"f" | b"f32" => Some(FloatSuffix::F),
         b"l" => Some(FloatSuffix::L),
         b"f16" | b"f128" | b"f64x" | b"f128x" | b"q" | b"w" | b"bf16" | b"df" | b"dd" | b"dl" => {
-            Some(FloatSuffix::Unsupported)
-        }
-        b"i" | b"j" | b"di" | b"fi" | b"fj" | b"if" | b"jf" | b"li" | b"lj" | b"il" | b"jl" => {
             Some(FloatSuffix::Unsupported)
         }
         _ => None,
@@ -307,6 +308,9 @@ mod tests {
             ("09.5", "09.5 None"),
             ("1.0f128", "1.0 Unsupported"),
             ("1.0if", "1.0 Unsupported"),
+            ("1.0if128", "1.0 Unsupported"),
+            ("1.5d", "1.5 None"),
+            ("1.0iij", "`iij` is no suffix of a floating constant that Leno knows"),
             ("08", "`8` is no digit of the octal constant `08`"),
             ("0b12", "`2` is no digit of the binary constant `0b12`"),
             ("0x", "`0x` has no digits"),
