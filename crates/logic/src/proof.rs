@@ -8,7 +8,10 @@
 //! - The theory of order writes the structure as it grows ([`Proof::node`] … [`Proof::hits`]). Whenever it makes a clause, for a
 //!   conflict or an explanation, it calls [`Proof::begin_lemma`], then the steps, then [`Proof::cycle`]. *All* literals that the
 //!   steps use must be in that clause, negated, also those fixed at the root (the constant alone may be left out).
-//! - Whoever hands a split lemma to a core calls [`Proof::split`] just before.
+//! - Whoever has the theory split a case logs a lemma likewise and hands its clause over with
+//!   [`ClauseSink::add_lemma`](crate::core::ClauseSink::add_lemma): if read R reads from W and X hits its location, and if both O1 and
+//!   O2 are guarded either way, ¬O1 puts W before X and ¬O2 puts X before R, then ¬L1 ∨ ¬L2 ∨ O1 ∨ O2 holds by
+//!   `derive_after_read(R, W, X, [W, X])` and `cycle([node of R, X])`.
 //! - The cores write the rest: they join the steps with the clause, give clauses their numbers, and log what they derive.
 //!
 //! A [`Proof`] that is off is a `None`: each call is one test. Loops that only serve the proof should ask [`Proof::is_on`].
@@ -27,8 +30,7 @@ struct Log {
     sink: Sink,
     /// The first failure to write; nothing is written after it.
     failure: Option<io::Error>,
-    /// What justifies the clause that the core takes next, if it is not an input.
-    pending: Pending,
+    /// The steps of the lemma that the theory made last, until a core takes it.
     steps: Vec<u8>,
     next_id: u64,
 }
@@ -36,13 +38,6 @@ struct Log {
 enum Sink {
     Memory(Vec<u8>),
     Stream(BufWriter<Box<dyn Write>>),
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Pending {
-    Input,
-    Lemma,
-    Split { read: u32, write: u32, other: u32 },
 }
 
 impl Proof {
@@ -57,7 +52,7 @@ impl Proof {
     }
 
     fn with_sink(sink: Sink) -> Proof {
-        let mut log = Log { sink, failure: None, pending: Pending::Input, steps: Vec::new(), next_id: 1 };
+        let mut log = Log { sink, failure: None, steps: Vec::new(), next_id: 1 };
         log.write(|out| writeln!(out, "p leno 1"));
         Proof(Some(Rc::new(RefCell::new(log))))
     }
@@ -126,14 +121,11 @@ impl Proof {
     }
 }
 
-/// What justifies the next clause.
+/// What justifies the next lemma.
 impl Proof {
-    /// A lemma of the theory is about to be made; the steps of an earlier one that no core took are forgotten.
+    /// A lemma of the theory is about to be made. Steps that no core has taken are forgotten.
     pub fn begin_lemma(&self) {
-        self.with(|log| {
-            log.pending = Pending::Lemma;
-            log.steps.clear();
-        });
+        self.with(|log| log.steps.clear());
     }
 
     /// Rule 1: `read` reads from `write`, `other` hits its location, and `path` leads from `other` to the node of `read`;
@@ -163,12 +155,6 @@ impl Proof {
             let _ = write!(log.steps, " -1");
         });
     }
-
-    /// The next clause that a core is given is an instance of the memory axiom: if `read` reads from `write` and `other` hits
-    /// its location, then `other` is before `write` or the read is before `other`.
-    pub fn split(&self, read: u32, write: u32, other: u32) {
-        self.with(|log| log.pending = Pending::Split { read, write, other });
-    }
 }
 
 /// Clauses and queries: for the cores.
@@ -183,28 +169,25 @@ impl Proof {
         id
     }
 
-    /// A clause that the core was given: an input, or what [`Proof::split`] or [`Proof::begin_lemma`] announced.
-    pub(crate) fn given(&self, id: u64, clause: impl IntoIterator<Item = i32>) {
+    /// A clause that the core was given.
+    pub(crate) fn input(&self, id: u64, clause: impl IntoIterator<Item = i32>) {
+        self.record(|out| {
+            write!(out, "i {id}")?;
+            list(out, clause)?;
+            writeln!(out)
+        });
+    }
+
+    /// A clause of the theory, by the steps that it has written since it began it.
+    pub(crate) fn lemma(&self, id: u64, clause: impl IntoIterator<Item = i32>) {
         self.with(|log| {
-            let pending = std::mem::replace(&mut log.pending, Pending::Input);
             let steps = std::mem::take(&mut log.steps);
             log.write(|out| {
-                let kind = match pending {
-                    Pending::Input => 'i',
-                    Pending::Lemma => 't',
-                    Pending::Split { .. } => 's',
-                };
-                write!(out, "{kind} {id}")?;
+                write!(out, "t {id}")?;
                 list(out, clause)?;
-                match pending {
-                    Pending::Input => {}
-                    Pending::Lemma => out.write_all(&steps)?,
-                    Pending::Split { read, write, other } => write!(out, " {read} {write} {other}")?,
-                }
+                out.write_all(&steps)?;
                 writeln!(out)
             });
-            log.steps = steps;
-            log.steps.clear();
         });
     }
 
