@@ -1,0 +1,95 @@
+//! All models of the problem that a proof states, by enumeration.
+//!
+//! This reads a proof with the eyes of its user: only what is declared and what is concluded, nothing of the argument between.
+
+use std::collections::BTreeSet;
+
+#[derive(Default)]
+struct Problem {
+    chains: Vec<i64>,
+    edges: Vec<(usize, usize)>,
+    guarded: Vec<(i64, usize, usize)>,
+    reads: Vec<usize>,
+    sources: Vec<(usize, i64, usize)>,
+    hits: Vec<(usize, i64, usize)>,
+    clauses: Vec<Vec<i64>>,
+}
+
+/// The line of a conclusion that some model contradicts. Problems too large to enumerate have none.
+pub fn false_conclusion(text: &str) -> Option<usize> {
+    let mut problem = Problem::default();
+    let mut assumptions = Vec::new();
+    for (line, record) in text.lines().enumerate() {
+        let mut words = record.split_ascii_whitespace();
+        let kind = words.next().unwrap_or("#");
+        let numbers: Vec<i64> = words.map_while(|word| word.parse().ok()).collect();
+        let index = |at: usize| numbers[at] as usize;
+        match kind {
+            "n" => problem.chains.push(numbers[0]),
+            "e" => problem.edges.push((index(0), index(1))),
+            "g" => problem.guarded.push((numbers[0], index(1), index(2))),
+            "r" => problem.reads.push(index(0)),
+            "f" => problem.sources.push((index(0), numbers[1], index(2))),
+            "h" => problem.hits.push((index(0), numbers[1], index(2))),
+            "i" => problem.clauses.push(numbers[1..numbers.len() - 1].to_vec()),
+            "q" => assumptions = numbers[..numbers.len() - 1].to_vec(),
+            "u" if problem.has_model(&assumptions) => return Some(line + 1),
+            _ => {}
+        }
+    }
+    None
+}
+
+impl Problem {
+    fn has_model(&self, assumptions: &[i64]) -> bool {
+        let guards = self.guarded.iter().map(|guard| guard.0);
+        let reads = self.sources.iter().chain(&self.hits).map(|entry| entry.1);
+        let clauses = self.clauses.iter().flatten().chain(assumptions).copied();
+        let mut variables: BTreeSet<i64> = guards.chain(reads).chain(clauses).map(i64::abs).collect();
+        variables.remove(&1);
+        if variables.len() > 10 || self.chains.len() > 6 {
+            return false;
+        }
+        let variables: Vec<i64> = variables.into_iter().collect();
+        let orders = permutations(self.chains.len());
+        (0..1u32 << variables.len()).any(|bits| {
+            let holds = |literal: i64| {
+                let value = variables.iter().position(|&v| v == literal.abs()).is_none_or(|at| bits >> at & 1 == 1);
+                value == (literal > 0)
+            };
+            assumptions.iter().all(|&literal| holds(literal))
+                && self.clauses.iter().all(|clause| clause.iter().any(|&literal| holds(literal)))
+                && orders.iter().any(|places| self.is_model(&holds, places))
+        })
+    }
+
+    /// `places` says where in the order each node is.
+    fn is_model(&self, holds: &dyn Fn(i64) -> bool, places: &[usize]) -> bool {
+        let before = |a: usize, b: usize| places[a] < places[b];
+        let nodes = 0..self.chains.len();
+        nodes.clone().all(|a| nodes.clone().all(|b| a >= b || self.chains[a] != self.chains[b] || before(a, b)))
+            && self.edges.iter().all(|&(a, b)| before(a, b))
+            && self.guarded.iter().all(|&(literal, a, b)| !holds(literal) || before(a, b))
+            && self.sources.iter().all(|&(read, literal, write)| {
+                let node = self.reads[read];
+                let overwritten = self.hits.iter().any(|&(reader, hit, other)| {
+                    reader == read && holds(hit) && other != write && before(write, other) && before(other, node)
+                });
+                !holds(literal) || before(write, node) && !overwritten
+            })
+    }
+}
+
+/// All ways to give `count` nodes their places.
+fn permutations(count: usize) -> Vec<Vec<usize>> {
+    if count == 0 {
+        return vec![Vec::new()];
+    }
+    let shorter = permutations(count - 1);
+    let insert = |places: &Vec<usize>, at: usize| {
+        let mut longer: Vec<usize> = places.iter().map(|&place| place + usize::from(place >= at)).collect();
+        longer.push(at);
+        longer
+    };
+    shorter.iter().flat_map(|places| (0..count).map(move |at| insert(places, at))).collect()
+}
