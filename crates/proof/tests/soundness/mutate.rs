@@ -37,7 +37,9 @@ fn mutate_line(line: &str, random: &mut Random) -> String {
         (3, Ok(number)) => words[at] = (-number).to_string(),
         (4, Ok(number)) => words[at] = (number + if random.chance(50) { 1 } else { -1 }).to_string(),
         (_, Ok(_)) => words[at] = random.below(7).to_string(),
-        (_, Err(_)) => words[at] = random.pick(&["n", "e", "g", "r", "f", "h", "i", "t", "a", "d", "q", "u", "c"]).to_string(),
+        (_, Err(_)) => {
+            words[at] = random.pick(&["n", "e", "g", "r", "f", "h", "i", "t", "a", "d", "q", "u", "c"]).to_string()
+        }
     }
     words.join(" ")
 }

@@ -147,7 +147,8 @@ impl Prover {
     }
 
     fn forbidding_clause(&self) -> Option<Refuted> {
-        let forbids = |clause: &Vec<i32>| clause.iter().all(|&literal| literal == -1 || self.values.contains(&-literal));
+        let forbids =
+            |clause: &Vec<i32>| clause.iter().all(|&literal| literal == -1 || self.values.contains(&-literal));
         let at = self.structure.clauses.iter().position(forbids)?;
         // Variable 1 is true, but clauses do not know it: leave those that need it alone.
         let clause = self.structure.clauses[at].clone();
