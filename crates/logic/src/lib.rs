@@ -6,3 +6,5 @@
 pub mod core;
 pub mod limits;
 pub mod literal;
+pub mod order;
+pub mod solver;

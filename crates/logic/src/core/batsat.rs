@@ -130,7 +130,8 @@ struct Adapter {
 }
 
 impl Adapter {
-    fn check(&mut self, acts: &mut TheoryArg) {
+    /// Passes on what is new, and what the theory says. True if it has nothing to say.
+    fn check(&mut self, acts: &mut TheoryArg) -> bool {
         let mut theory = self.theory.borrow_mut();
         for &lit in &acts.model()[self.passed..] {
             if self.observed[lit.var().idx() as usize] {
@@ -138,19 +139,24 @@ impl Adapter {
             }
         }
         self.passed = acts.model().len();
+        let mut silent = true;
         loop {
             match theory.propagate() {
-                Consequence::Nothing => return,
+                Consequence::Nothing => return silent,
                 Consequence::Implied(lit) => {
+                    silent = false;
                     if !acts.propagate(batsat_literal(lit)) {
-                        return;
+                        return false;
                     }
                 }
                 Consequence::Conflict => {
                     self.buffer.clear();
                     self.buffer.extend(theory.conflict().iter().map(|&lit| batsat_literal(lit)));
+                    if self.buffer.is_empty() {
+                        self.buffer.push(batsat_literal(Lit::FALSE)); // batsat knows no empty lemma
+                    }
                     acts.raise_conflict(&self.buffer, false);
-                    return;
+                    return false;
                 }
             }
         }
@@ -164,7 +170,9 @@ fn batsat_literal(lit: Lit) -> batsat::Lit {
 
 impl Theory for Adapter {
     fn final_check(&mut self, acts: &mut TheoryArg) {
-        self.check(acts);
+        if self.check(acts) {
+            self.theory.borrow_mut().model_found();
+        }
     }
 
     fn partial_check(&mut self, acts: &mut TheoryArg) {
