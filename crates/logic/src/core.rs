@@ -43,6 +43,8 @@ pub trait Propagator {
     fn explain(&mut self, lit: Lit, clause: &mut Vec<Lit>);
     /// The clause of the last [`Consequence::Conflict`].
     fn conflict(&self) -> &[Lit];
+    /// Every variable has a value, and [`Propagator::propagate`] had nothing more to say.
+    fn model_found(&mut self);
 }
 
 /// The theory that a core calls.

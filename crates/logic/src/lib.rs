@@ -6,4 +6,6 @@
 pub mod core;
 pub mod limits;
 pub mod literal;
+pub mod order;
 pub mod proof;
+pub mod solver;

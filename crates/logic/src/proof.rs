@@ -6,7 +6,8 @@
 //!
 //! Who writes what:
 //! - The theory of order writes the structure as it grows ([`Proof::node`] … [`Proof::hits`]). Whenever it makes a clause, for a
-//!   conflict or an explanation, it calls [`Proof::begin_lemma`], then the steps, then [`Proof::cycle`]. *All* literals that the
+//!   conflict or an explanation, it calls [`Proof::begin_lemma`], then the steps, then [`Proof::cycle`] or
+//!   [`Proof::two_sources`]. *All* literals that the
 //!   steps use must be in that clause, negated, also those fixed at the root (the constant alone may be left out).
 //! - Whoever has the theory split a case logs a lemma likewise and hands its clause over with
 //!   [`ClauseSink::add_lemma`](crate::core::ClauseSink::add_lemma): if read R reads from W and X hits its location, and if both O1 and
@@ -143,6 +144,13 @@ impl Proof {
     /// The last step: the nodes of a cycle. An edge leads from each to the next, and from the last to the first.
     pub fn cycle(&self, path: impl IntoIterator<Item = u32>) {
         self.step(format_args!("c"), path);
+    }
+
+    /// The last step, in place of a cycle: `read` reads from both `write` and `other`.
+    pub fn two_sources(&self, read: u32, write: u32, other: u32) {
+        self.with(|log| {
+            let _ = write!(log.steps, " x {read} {write} {other}");
+        });
     }
 
     fn step(&self, start: impl Display, path: impl IntoIterator<Item = u32>) {

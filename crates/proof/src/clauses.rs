@@ -75,13 +75,12 @@ impl Clauses {
         Ok(())
     }
 
-    /// The literals of a live clause.
+    /// The literals of a live clause, in ascending order.
     pub fn get(&self, id: u64) -> Result<Vec<Literal>, String> {
-        let clause = self.find(id)?;
-        Ok(clause
-            .iter()
-            .map(|lit| if lit % 2 == 0 { self.variables[lit / 2] } else { -self.variables[lit / 2] })
-            .collect())
+        let literal = |&lit: &Lit| if lit % 2 == 0 { self.variables[lit / 2] } else { -self.variables[lit / 2] };
+        let mut literals: Vec<Literal> = self.find(id)?.iter().map(literal).collect();
+        literals.sort_unstable();
+        Ok(literals)
     }
 
     fn find(&self, id: u64) -> Result<&[Lit], String> {

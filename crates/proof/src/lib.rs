@@ -7,10 +7,10 @@
 //! - every input clause holds;
 //! - nodes of one chain are ordered as they were declared, and every fixed edge, and every guarded edge whose literal is true,
 //!   goes forward;
-//! - a read that reads from a write comes after it, and no other write that hits its location lies between the two.
+//! - a read has at most one source; it comes after it, and no other write that hits its location lies between the two.
 //!
 //! *Every clause that the checker accepts holds in every model.* An input holds by definition. A theory lemma holds because, if
-//! all its literals were false, its steps would show a cycle in the order ([`order`]). A derived clause holds because, if it were
+//! all its literals were false, its steps would show a contradiction: a cycle in the order ([`order`]). A derived clause holds because, if it were
 //! false, clauses accepted before would contradict each other by unit propagation ([`clauses`]). So if the literals of an
 //! accepted clause are all negations of a query's assumptions, no model satisfies these; and that is what `u` records conclude.
 //!

@@ -13,6 +13,8 @@
 //! - Rule 1: a path leads from X to R. So R is not before X, and X is before W.
 //! - Rule 2: a path leads from W to X. So X is not before W, and R is before X.
 //!
+//! A lemma may also end, in place of a cycle, with two sources of one read that are both asserted: a read has only one.
+//!
 //! All asserted literals of a step are in the lemma, so nothing else is assumed. Variable 1 is true by definition.
 
 use crate::Literal;
@@ -107,8 +109,9 @@ impl Order {
                     lemma.derived.insert((step.node, step.other));
                 }
                 Some("c") => return lemma.cycle(&steps.path()?),
+                Some("x") => return lemma.two_sources(steps.number()?, steps.number()?, steps.number()?),
                 Some(word) => return Err(format!("there is no step `{word}`")),
-                None => return Err("the lemma ends without a cycle".to_string()),
+                None => return Err("the lemma ends without a contradiction".to_string()),
             }
         }
     }
@@ -145,7 +148,19 @@ impl Lemma<'_> {
     }
 
     fn any_asserted(&self, literals: Option<&Vec<Literal>>) -> bool {
-        literals.is_some_and(|some| some.iter().any(|literal| *literal == TRUE || self.asserted.contains(literal)))
+        self.count_asserted(literals) > 0
+    }
+
+    fn count_asserted(&self, literals: Option<&Vec<Literal>>) -> usize {
+        let asserted = |literal: &&Literal| **literal == TRUE || self.asserted.contains(*literal);
+        literals.map_or(0, |some| some.iter().filter(asserted).count())
+    }
+
+    /// Two sources of `read`, at different nodes or declared twice at the same one, must be asserted.
+    fn two_sources(&self, read: u32, write: u32, other: u32) -> Result<(), String> {
+        let count = |write| self.count_asserted(self.order.sources.get(&(read, write)));
+        let both = if write == other { count(write) >= 2 } else { count(write) >= 1 && count(other) >= 1 };
+        if both { Ok(()) } else { Err(format!("it is not asserted that read {read} reads from {write} and {other}")) }
     }
 
     /// `nodes` must lead from `from` to `to`.

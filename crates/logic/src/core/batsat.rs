@@ -245,29 +245,31 @@ impl Adapter {
         self.passed = acts.model().len();
     }
 
-    fn check(&mut self, acts: &mut TheoryArg) {
+    /// Passes on what is new, and what the theory says. True if it has nothing to say.
+    fn check(&mut self, acts: &mut TheoryArg) -> bool {
         self.pass_on(acts);
+        let mut silent = true;
         loop {
             let consequence = self.theory.borrow_mut().propagate();
             match consequence {
-                Consequence::Nothing => return,
+                Consequence::Nothing => return silent,
                 Consequence::Implied(lit) => {
+                    silent = false;
                     self.log_implied(lit);
                     if !acts.propagate(batsat_literal(lit)) {
-                        return;
+                        return false;
                     }
                 }
                 Consequence::Conflict => {
-                    let mut clause = self.theory.borrow().conflict().to_vec();
+                    let clause = self.theory.borrow().conflict().to_vec();
                     self.log_lemma(&clause);
-                    if clause.is_empty() {
-                        // batsat wants a literal; this one is false.
-                        clause.push(Lit::FALSE);
-                    }
                     self.buffer.clear();
                     self.buffer.extend(clause.iter().map(|&lit| batsat_literal(lit)));
+                    if self.buffer.is_empty() {
+                        self.buffer.push(batsat_literal(Lit::FALSE)); // batsat knows no empty lemma
+                    }
                     acts.raise_conflict(&self.buffer, false);
-                    return;
+                    return false;
                 }
             }
         }
@@ -281,7 +283,9 @@ fn batsat_literal(lit: Lit) -> batsat::Lit {
 
 impl Theory for Adapter {
     fn final_check(&mut self, acts: &mut TheoryArg) {
-        self.check(acts);
+        if self.check(acts) {
+            self.theory.borrow_mut().model_found();
+        }
     }
 
     fn partial_check(&mut self, acts: &mut TheoryArg) {

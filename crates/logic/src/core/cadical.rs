@@ -198,9 +198,20 @@ impl ExternalPropagator for Adapter {
     }
 
     fn cb_check_found_model(&mut self, _model: &[i32]) -> bool {
-        match self.theory.borrow_mut().propagate() {
-            Consequence::Nothing => true,
-            Consequence::Implied(_) => true,
+        let mut theory = self.theory.borrow_mut();
+        match theory.propagate() {
+            Consequence::Nothing => {
+                theory.model_found();
+                true
+            }
+            Consequence::Implied(lit) => {
+                // It is false in the model: its explanation is a conflict.
+                self.clause.clear();
+                theory.explain(lit, &mut self.clause);
+                drop(theory);
+                self.begin();
+                false
+            }
             Consequence::Conflict => {
                 self.conflict_pending = true;
                 false

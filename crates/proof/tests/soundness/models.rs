@@ -70,6 +70,8 @@ impl Problem {
         nodes.clone().all(|a| nodes.clone().all(|b| a >= b || self.chains[a] != self.chains[b] || before(a, b)))
             && self.edges.iter().all(|&(a, b)| before(a, b))
             && self.guarded.iter().all(|&(literal, a, b)| !holds(literal) || before(a, b))
+            && (0..self.reads.len())
+                .all(|read| self.sources.iter().filter(|source| source.0 == read && holds(source.1)).count() <= 1)
             && self.sources.iter().all(|&(read, literal, write)| {
                 let node = self.reads[read];
                 let overwritten = self.hits.iter().any(|&(reader, hit, other)| {

@@ -87,7 +87,7 @@ impl Structure {
 
     fn random_writes(&mut self, read: usize, random: &mut Random, text: &mut String) {
         for write in 0..self.chains.len() {
-            if write != self.reads[read] && random.chance(60) {
+            if write != self.reads[read] && random.chance(40) {
                 let source = literal(random);
                 self.sources.push((read, source, write));
                 self.guarded.push((source, write, self.reads[read]));
@@ -177,7 +177,7 @@ impl Prover {
     /// A theory lemma that the full assignment contradicts.
     fn lemma(&mut self) -> Option<Refuted> {
         let mut derivation = Derivation { prover: self, derived: Vec::new(), steps: String::new(), used: Vec::new() };
-        while derivation.cycle().is_none() {
+        while derivation.two_sources().or_else(|| derivation.cycle()).is_none() {
             if !derivation.derive() {
                 return None;
             }
@@ -240,6 +240,21 @@ impl Derivation<'_> {
         self.used.extend(hops);
         let nodes: Vec<String> = path.iter().map(usize::to_string).collect();
         let _ = write!(self.steps, " {start} {} -1", nodes.join(" "));
+    }
+
+    /// Writes two sources of one read, if there are some.
+    fn two_sources(&mut self) -> Option<()> {
+        let sources = &self.prover.structure.sources;
+        for (index, &(read, first, write)) in sources.iter().enumerate() {
+            let second = |entry: &&(usize, i32, usize)| entry.0 == read && self.prover.holds(entry.1);
+            if let Some(&(_, second, other)) = sources[..index].iter().find(second).filter(|_| self.prover.holds(first))
+            {
+                self.used.extend([first, second]);
+                let _ = write!(self.steps, " x {read} {write} {other}");
+                return Some(());
+            }
+        }
+        None
     }
 
     /// Writes a cycle, if there is one.
