@@ -1,0 +1,3 @@
+//! Every unsatisfiable answer comes with a proof that the independent checker accepts.
+
+mod clauses;
