@@ -13,12 +13,12 @@ pub struct Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// The record on `line`; none on an empty line or a comment.
+    /// The record on `line`; none on an empty line. A comment goes from `#` to its end.
     pub fn new(line: &'a [u8]) -> Result<Option<Record<'a>>, String> {
         let text = str::from_utf8(line).map_err(|_| "this is not text")?;
-        let mut words = text.split_ascii_whitespace();
-        let kind = words.next().filter(|kind| !kind.starts_with('#'));
-        Ok(kind.map(|kind| Record { kind, words }))
+        let (record, _comment) = text.split_once('#').unwrap_or((text, ""));
+        let mut words = record.split_ascii_whitespace();
+        Ok(words.next().map(|kind| Record { kind, words }))
     }
 
     /// The first record of every proof.

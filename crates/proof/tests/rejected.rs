@@ -132,3 +132,12 @@ fn what_holds_at_the_root_outlives_its_clauses() {
 fn contradictory_assumptions_need_no_clauses() {
     assert_eq!(check("p leno 1\nq 2 -2 0\na 1 2 -2 0 0\nu 1\n").unwrap().refuted(), 1);
 }
+
+#[test]
+fn the_example_in_the_book_is_accepted() {
+    let book = include_str!("../../../docs/proof.md");
+    let example = book.split("## An example").nth(1).and_then(|rest| rest.split("\n## ").next()).unwrap_or_default();
+    let lines = example.lines().filter_map(|line| line.strip_prefix("    ")).collect::<Vec<_>>();
+    let summary = check(&lines.join("\n")).unwrap();
+    assert_eq!((summary.nodes, summary.refuted()), (3, 1));
+}

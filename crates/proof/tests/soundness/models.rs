@@ -20,7 +20,7 @@ pub fn false_conclusion(text: &str) -> Option<usize> {
     let mut problem = Problem::default();
     let mut assumptions = Vec::new();
     for (line, record) in text.lines().enumerate() {
-        let mut words = record.split_ascii_whitespace();
+        let mut words = record.split('#').next().unwrap_or("").split_ascii_whitespace();
         let kind = words.next().unwrap_or("#");
         let numbers: Vec<i64> = words.map_while(|word| word.parse().ok()).collect();
         let index = |at: usize| numbers[at] as usize;
