@@ -22,11 +22,13 @@
 
 mod clocks;
 mod explain;
+mod justify;
 mod linearize;
 mod saturate;
 
 use crate::core::{Consequence, Propagator};
 use crate::literal::Lit;
+use crate::proof::Proof;
 use clocks::{Clocks, Growth, Time};
 use std::collections::VecDeque;
 
@@ -172,6 +174,7 @@ pub struct Order {
     conflict: Option<Vec<Lit>>,
     line: Option<Line>,
     explainer: explain::Explainer,
+    proof: Proof,
 }
 
 impl Default for Order {
@@ -182,6 +185,11 @@ impl Default for Order {
 
 impl Order {
     pub fn new() -> Order {
+        Order::with_proof(Proof::default())
+    }
+
+    /// Logs its structure, and the steps behind every clause that it makes, to `proof`.
+    pub fn with_proof(proof: Proof) -> Order {
         Order {
             clocks: Clocks::default(),
             meanings: Vec::new(),
@@ -206,6 +214,7 @@ impl Order {
             conflict: None,
             line: None,
             explainer: explain::Explainer::default(),
+            proof,
         }
     }
 
@@ -221,6 +230,7 @@ impl Order {
         self.reads_at.push(Vec::new());
         self.hit_by.push(Vec::new());
         self.out.push(Vec::new());
+        self.proof.node(chain.0);
         self.clocks.add_node(chain.0)
     }
 
@@ -235,11 +245,13 @@ impl Order {
     /// `from` comes before `to`, always.
     pub fn add_edge(&mut self, from: Node, to: Node) {
         self.backtrack(0);
+        self.proof.edge(from.0, to.0);
         self.pending.push_back(Edge { from, to, reason: Reason::Fixed });
     }
 
     /// `from` comes before `to` if `guard` holds.
     pub fn add_guarded_edge(&mut self, guard: Lit, from: Node, to: Node) {
+        self.proof.guarded_edge(guard, from.0, to.0);
         let target = self.attach(guard, to);
         self.guarded[from.index()].push(target);
         self.mean(guard, Meaning::Edge(from, to));
@@ -247,6 +259,7 @@ impl Order {
 
     pub fn add_read(&mut self, node: Node) -> Read {
         let read = Read(self.reads.len() as u32);
+        self.proof.read(node.0);
         self.reads.push(ReadState::default());
         self.read_node.push(node);
         self.source.push(None);
@@ -259,6 +272,7 @@ impl Order {
     pub fn add_reads_from(&mut self, read: Read, lit: Lit, write: Node) {
         let node = self.read_node[read.0 as usize];
         debug_assert_ne!(node, write, "an event does not read from itself");
+        self.proof.reads_from(read.0, lit, write.0);
         let candidate = self.attach(lit, write);
         self.reads[read.0 as usize].candidates.push(candidate);
         let target = self.attach(lit, node);
@@ -271,6 +285,7 @@ impl Order {
         if self.read_node[read.0 as usize] == write {
             return; // one event: nothing can lie between its halves
         }
+        self.proof.hits(read.0, lit, write.0);
         let hitter = self.attach(lit, write);
         self.reads[read.0 as usize].hitters.push(hitter);
         self.hit_by[write.index()].push((read, lit));
@@ -303,8 +318,8 @@ impl Order {
             self.why.resize(variables, None);
         }
         self.meanings[lit.index()].push(meaning);
-        // An assignment that came before its meaning is given to it now.
-        if self.value(lit) == Some(true) {
+        // An assignment that came before its meaning is given to it now, unless its turn is still to come.
+        if self.value(lit) == Some(true) && !self.assigned[self.processed..].contains(&lit) {
             self.learn(lit, meaning);
         }
     }

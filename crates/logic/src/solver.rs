@@ -10,6 +10,7 @@ use crate::core::{Answer, SatCore, Statistics};
 use crate::limits::{Limits, Stop};
 use crate::literal::{Lit, Var};
 use crate::order::{Chain, Line, Node, Order, Read, Split};
+use crate::proof::Proof;
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -30,6 +31,7 @@ pub struct Solver {
     before: HashMap<(Node, Node), Lit>,
     line: Vec<Node>,
     splits: u64,
+    proof: Proof,
 }
 
 impl Default for Solver {
@@ -40,13 +42,18 @@ impl Default for Solver {
 
 impl Solver {
     pub fn new(kind: CoreKind) -> Solver {
-        let order = Rc::new(RefCell::new(Order::new()));
+        Solver::with_proof(kind, Proof::default())
+    }
+
+    /// Logs a proof of every unsatisfiable answer to `proof`.
+    pub fn with_proof(kind: CoreKind, proof: Proof) -> Solver {
+        let order = Rc::new(RefCell::new(Order::with_proof(proof.clone())));
         let core: Box<dyn SatCore> = match kind {
-            CoreKind::Cadical => Box::new(Cadical::new(order.clone())),
-            CoreKind::Batsat => Box::new(Batsat::new(order.clone())),
+            CoreKind::Cadical => Box::new(Cadical::with_proof(order.clone(), proof.clone())),
+            CoreKind::Batsat => Box::new(Batsat::with_proof(order.clone(), proof.clone())),
         };
         let mut solver =
-            Solver { core, order, observed: Vec::new(), before: HashMap::new(), line: Vec::new(), splits: 0 };
+            Solver { core, order, observed: Vec::new(), before: HashMap::new(), line: Vec::new(), splits: 0, proof };
         solver.observe(Lit::TRUE); // so that a core always has something to ask the theory about
         solver
     }
@@ -138,7 +145,10 @@ impl Solver {
         self.splits += 1;
         let reader = self.order.borrow().node_of(read);
         let (first, second) = (self.before(hitter, writer), self.before(reader, hitter));
-        self.core.add_clause(&[!source, !hit, first, second]);
+        self.proof.begin_lemma();
+        self.proof.derive_after_read(read.0, writer.0, hitter.0, [writer.0, hitter.0]);
+        self.proof.cycle([reader.0, hitter.0]);
+        self.core.add_lemma(&[!source, !hit, first, second]);
     }
 
     /// The value of `lit` in the model.

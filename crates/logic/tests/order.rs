@@ -6,6 +6,7 @@ use leno_logic::core::Answer;
 use leno_logic::limits::Limits;
 use leno_logic::literal::Lit;
 use leno_logic::order::Node;
+use leno_logic::proof::Proof;
 use leno_logic::solver::{CoreKind, Solver};
 
 /// A small generator of random numbers (SplitMix64).
@@ -209,8 +210,8 @@ struct Encoded {
 }
 
 impl Encoded {
-    fn new(structure: &Structure, kind: CoreKind) -> Encoded {
-        let mut solver = Solver::new(kind);
+    fn new(structure: &Structure, kind: CoreKind, proof: Proof) -> Encoded {
+        let mut solver = Solver::with_proof(kind, proof);
         let free: Vec<Lit> = (0..structure.free).map(|_| solver.new_literal()).collect();
         let initial_chain = solver.add_chain();
         let initial = solver.add_node(initial_chain);
@@ -312,6 +313,13 @@ impl Encoded {
     }
 }
 
+/// The last query was refuted, says the independent checker.
+fn check_proof(proof: &Proof, what: &str) {
+    let text = proof.text().expect("the log is in memory");
+    let summary = leno_proof::check(text.as_slice()).unwrap_or_else(|rejection| panic!("{what}: {rejection}"));
+    assert!(summary.queries.last().is_some_and(|query| query.refuted_by.is_some()), "{what}");
+}
+
 #[test]
 fn random_structures_are_satisfiable_exactly_when_a_linearisation_exists() {
     let count = std::env::var("LENO_ORDER").ok().and_then(|n| n.parse().ok()).unwrap_or(1500);
@@ -321,12 +329,15 @@ fn random_structures_are_satisfiable_exactly_when_a_linearisation_exists() {
         let structure = Structure::random(&mut Random(seed));
         let expected = structure.brute_force();
         for kind in [CoreKind::Cadical, CoreKind::Batsat] {
-            let mut encoded = Encoded::new(&structure, kind);
+            let proof = Proof::in_memory();
+            let mut encoded = Encoded::new(&structure, kind, proof.clone());
             let answer = encoded.solver.solve(&[], &Limits::default());
             let wanted = if expected { Answer::Satisfiable } else { Answer::Unsatisfiable };
             assert_eq!(answer, wanted, "seed {seed}, {kind:?}");
             if expected {
                 encoded.check_model(&structure);
+            } else {
+                check_proof(&proof, &format!("seed {seed}, {kind:?}"));
             }
             splits += encoded.solver.splits();
         }
@@ -335,4 +346,20 @@ fn random_structures_are_satisfiable_exactly_when_a_linearisation_exists() {
     println!("{count} structures, {satisfiable} satisfiable, {splits} splits");
     assert!(splits > 0, "some structures need a case distinction");
     assert!(satisfiable > count / 5 && satisfiable < count * 9 / 10, "{satisfiable} of {count} are satisfiable");
+}
+
+#[test]
+fn what_a_literal_means_may_be_said_after_it_is_fixed() {
+    for kind in [CoreKind::Cadical, CoreKind::Batsat] {
+        let mut solver = Solver::new(kind);
+        let fixed = solver.new_literal();
+        solver.add_clause(&[fixed]);
+        let chains = [solver.add_chain(), solver.add_chain()];
+        let nodes = chains.map(|chain| solver.add_node(chain));
+        assert_eq!(solver.solve(&[], &Limits::default()), Answer::Satisfiable);
+        let read = solver.add_read(nodes[1]);
+        solver.add_reads_from(read, fixed, nodes[0]);
+        assert_eq!(solver.solve(&[], &Limits::default()), Answer::Satisfiable, "{kind:?}");
+        assert_eq!(solver.line(), nodes, "{kind:?}");
+    }
 }

@@ -13,7 +13,8 @@ pub(super) struct Explainer {
     round: u32,
     literal_seen: Vec<u32>,
     edge_seen: Vec<u32>,
-    edges: Vec<EdgeId>,
+    /// The edges behind the clause, once it is finished.
+    pub(super) edges: Vec<EdgeId>,
 }
 
 impl Explainer {
@@ -74,6 +75,7 @@ impl Order {
         explainer.path(edge.to, edge.from, self.clocks.now(), &self.clocks, &self.edges);
         explainer.finish(&self.clocks, &self.edges, &mut clause);
         self.conflict = Some(clause);
+        self.justify_cycle(edge);
     }
 
     /// The clause that implied `lit`, which comes first.
@@ -92,5 +94,6 @@ impl Order {
             }
         }
         explainer.finish(&self.clocks, &self.edges, clause);
+        self.justify_literal(why);
     }
 }

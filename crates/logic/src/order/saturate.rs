@@ -39,8 +39,9 @@ impl Order {
     fn learn_source(&mut self, read: Read, lit: Lit, write: Node) {
         let to = self.read_node[read.0 as usize];
         self.pending.push_back(Edge { from: write, to, reason: Reason::Literal(lit) });
-        if let Some((other, _)) = self.source[read.0 as usize] {
+        if let Some((other, other_write)) = self.source[read.0 as usize] {
             self.conflict = Some(vec![!lit, !other]);
+            self.justify_sources(read, write, other_write);
             return;
         }
         self.source[read.0 as usize] = Some((lit, write));

@@ -1,5 +1,6 @@
 //! Clauses alone, without a theory: both cores, from scratch and incrementally.
 
+use crate::random::Random;
 use leno_logic::core::batsat::Batsat;
 use leno_logic::core::cadical::Cadical;
 use leno_logic::core::{Answer, Consequence, Propagator, SatCore};
@@ -8,22 +9,6 @@ use leno_logic::literal::Lit;
 use leno_logic::proof::Proof;
 use std::cell::RefCell;
 use std::rc::Rc;
-
-/// A small generator of random numbers (SplitMix64).
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ mixed >> 31
-    }
-
-    fn below(&mut self, bound: usize) -> usize {
-        (self.next() % bound as u64) as usize
-    }
-}
 
 /// A theory with nothing to say.
 struct Silent;
@@ -139,7 +124,7 @@ fn random_clauses_near_the_threshold() {
     for core in CORES {
         let mut refuted = 0;
         for seed in 0..150 {
-            let mut random = Random(seed);
+            let mut random = Random::new(seed);
             let variables = 20 + random.below(130);
             let mut logged = Logged::new(core, variables);
             for _ in 0..variables * 43 / 10 {
@@ -158,7 +143,7 @@ fn clauses_and_queries_in_turn() {
     for core in CORES {
         let (mut refuted, mut queries) = (0, 0);
         for seed in 0..400 {
-            let mut random = Random(seed);
+            let mut random = Random::new(seed);
             let variables = 5 + random.below(60);
             let mut logged = Logged::new(core, variables);
             for _ in 0..12 {
@@ -189,7 +174,7 @@ fn parity_does_not_depend_on_the_order() {
         for bits in 2..=9 {
             let mut logged = Logged::new(core, 3 * bits);
             let inputs = logged.literals[..bits].to_vec();
-            let mut random = Random(bits as u64);
+            let mut random = Random::new(bits as u64);
             let mut sums = Vec::new();
             for gates in [bits..2 * bits, 2 * bits..3 * bits] {
                 let mut order = inputs.clone();
@@ -217,7 +202,7 @@ fn hard_clauses_and_queries_in_turn() {
     for core in CORES {
         let mut refuted = 0;
         for seed in 0..4 {
-            let mut random = Random(seed);
+            let mut random = Random::new(seed);
             let mut logged = Logged::new(core, 190);
             for clauses in [780, 10, 10, 10, 10, 10, 10] {
                 for _ in 0..clauses {

@@ -47,7 +47,7 @@ impl Problem {
         let clauses = self.clauses.iter().flatten().chain(assumptions).copied();
         let mut variables: BTreeSet<i64> = guards.chain(reads).chain(clauses).map(i64::abs).collect();
         variables.remove(&1);
-        if variables.len() > 10 || self.chains.len() > 6 {
+        if variables.len() > 12 || self.chains.len() > 6 {
             return false;
         }
         let variables: Vec<i64> = variables.into_iter().collect();
