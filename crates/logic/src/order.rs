@@ -170,6 +170,7 @@ pub struct Order {
     pending: VecDeque<Edge>,
     growth: Vec<Growth>,
     implied: Vec<Lit>,
+    /// By literal: a variable may be implied both ways at once.
     why: Vec<Option<Why>>,
     conflict: Option<Vec<Lit>>,
     line: Option<Line>,
@@ -315,7 +316,7 @@ impl Order {
         }
         if self.meanings.len() < 2 * variables {
             self.meanings.resize(2 * variables, Vec::new());
-            self.why.resize(variables, None);
+            self.why.resize(2 * variables, None);
         }
         self.meanings[lit.index()].push(meaning);
         // An assignment that came before its meaning is given to it now, unless its turn is still to come.

@@ -363,3 +363,27 @@ fn what_a_literal_means_may_be_said_after_it_is_fixed() {
         assert_eq!(solver.line(), nodes, "{kind:?}");
     }
 }
+
+#[test]
+fn a_variable_implied_both_ways_at_once_is_explained_each_way() {
+    for (kind, flip) in [CoreKind::Cadical, CoreKind::Batsat].into_iter().flat_map(|kind| [(kind, false), (kind, true)])
+    {
+        let mut solver = Solver::new(kind);
+        let [guard, first, second, both] = [(); 4].map(|()| solver.new_literal());
+        let nodes = [(); 4].map(|()| {
+            let chain = solver.add_chain();
+            solver.add_node(chain)
+        });
+        let guard = guard.with_value(flip);
+        solver.add_guarded_edge(guard, nodes[0], nodes[1]);
+        solver.add_guarded_edge(!guard, nodes[2], nodes[3]);
+        solver.add_guarded_edge(first, nodes[1], nodes[0]);
+        solver.add_guarded_edge(second, nodes[3], nodes[2]);
+        solver.add_clause(&[!both, first]);
+        solver.add_clause(&[!both, second]);
+        assert_eq!(solver.solve(&[both], &Limits::default()), Answer::Unsatisfiable, "{kind:?}");
+        for possible in [[first, !second], [second, !first], [!first, !second]] {
+            assert_eq!(solver.solve(&possible, &Limits::default()), Answer::Satisfiable, "{kind:?}");
+        }
+    }
+}

@@ -81,7 +81,7 @@ impl Order {
     /// The clause that implied `lit`, which comes first.
     pub(super) fn explain_literal(&mut self, lit: Lit, clause: &mut Vec<Lit>) {
         clause.push(lit);
-        let Some(why) = self.why[lit.var().0 as usize] else { return };
+        let Some(why) = self.why[lit.index()] else { return };
         let explainer = &mut self.explainer;
         explainer.begin(self.edges.len(), self.meanings.len());
         match why {

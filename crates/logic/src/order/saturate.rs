@@ -98,7 +98,7 @@ impl Order {
 
     fn imply(&mut self, lit: Lit, why: Why) {
         if self.value(lit).is_none() {
-            self.why[lit.var().0 as usize] = Some(why);
+            self.why[lit.index()] = Some(why);
             self.implied.push(lit);
         }
     }
