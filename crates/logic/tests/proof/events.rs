@@ -3,7 +3,7 @@
 //! What a proof concludes is compared with an enumeration of all models of the problem that it states, which is also that of the
 //! checker's own tests; so is what it concludes after some damage, if it is still accepted.
 
-use crate::models::false_conclusion;
+use crate::models::{self, false_conclusion};
 use crate::mutate::mutate;
 use crate::random::Random;
 use leno_logic::core::Answer;
@@ -33,7 +33,7 @@ impl Problem {
     }
 
     fn literal(&self, random: &mut Random) -> Lit {
-        if random.chance(10) { Lit::TRUE } else { random.pick(&self.literals).with_value(random.chance(70)) }
+        if random.chance(5) { Lit::TRUE } else { random.pick(&self.literals).with_value(random.chance(70)) }
     }
 
     fn grow(&mut self, random: &mut Random) {
@@ -50,7 +50,7 @@ impl Problem {
         }
         for &(read, node) in &self.reads.clone() {
             for write in self.nodes.clone() {
-                if write != node && random.chance(25) {
+                if write != node && random.chance(20) {
                     let source = self.literal(random);
                     self.solver.add_reads_from(read, source, write);
                 }
@@ -60,15 +60,39 @@ impl Problem {
                 }
             }
         }
-        for _ in 0..random.below(3) {
+        for _ in 0..random.below(2) {
             let clause: Vec<Lit> = (0..2 + random.below(2)).map(|_| self.literal(random)).collect();
             self.solver.add_clause(&clause);
         }
     }
 
     fn ask(&mut self, random: &mut Random) {
-        let assumptions: Vec<Lit> = (0..random.below(5)).map(|_| self.literal(random)).collect();
+        let assumed = self.literals.iter().filter(|_| random.chance(40)).collect::<Vec<_>>();
+        let assumptions: Vec<Lit> = assumed.into_iter().map(|lit| lit.with_value(random.chance(60))).collect();
         self.answers.push(self.solver.solve(&assumptions, &Limits::default()));
+        if self.answers.last() == Some(&Answer::Satisfiable) {
+            self.check_model();
+        }
+    }
+
+    /// The solver's model is one of the problem that its proof states.
+    fn check_model(&mut self) {
+        let mut problem = models::Problem::default();
+        let text = self.text();
+        for record in text.lines() {
+            problem.take(record);
+        }
+        let mut places = vec![0; self.nodes.len()];
+        self.solver.line().iter().enumerate().for_each(|(place, node)| places[node.index()] = place);
+        let variables = self.literals.iter().map(|lit| lit.to_dimacs()).max().unwrap_or(1);
+        let values: Vec<bool> = (1..=variables).map(|var| self.solver.value(Lit::from_dimacs(var))).collect();
+        // Variables beyond ours are the solver's own, and say what the order says.
+        let holds = |literal: i64| values.get(literal.unsigned_abs() as usize - 1).is_some_and(|&v| v == (literal > 0));
+        assert!(problem.is_model(&holds, &places), "{text}\n{values:?} {places:?}");
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8(self.proof.text().expect("the log is in memory")).expect("a proof is text")
     }
 }
 
@@ -80,27 +104,35 @@ fn random_proof(kind: CoreKind, random: &mut Random) -> (String, usize) {
         for _ in 0..3 {
             problem.ask(random);
         }
+        if problem.solver.solve(&[], &Limits::default()) == Answer::Unsatisfiable {
+            problem.answers.push(Answer::Unsatisfiable);
+            break;
+        }
     }
-    let text = problem.proof.text().expect("the log is in memory");
     let refuted = problem.answers.iter().filter(|&&answer| answer == Answer::Unsatisfiable).count();
-    (String::from_utf8(text).expect("a proof is text"), refuted)
+    (problem.text(), refuted)
 }
 
 #[test]
 fn proofs_are_accepted_and_say_what_is_true() {
     let count = std::env::var("LENO_PROOFS").ok().and_then(|n| n.parse().ok()).unwrap_or(1000);
-    let (mut queries, mut refuted, mut lemmas) = (0, 0, 0);
+    let (mut queries, mut refuted, mut lemmas, mut steps) = (0, 0, 0, [0; 4]);
     for (kind, seed) in (0..count).flat_map(|seed| [(CoreKind::Cadical, seed), (CoreKind::Batsat, seed)]) {
         let (text, expected) = random_proof(kind, &mut Random::new(seed));
         let summary =
             leno_proof::check(text.as_bytes()).unwrap_or_else(|e| panic!("{kind:?}, seed {seed}: {e}\n{text}"));
         assert_eq!(summary.refuted(), expected, "{kind:?}, seed {seed}");
         assert_eq!(false_conclusion(&text), None, "{kind:?}, seed {seed}\n{text}");
-        (queries, refuted, lemmas) = (queries + 12, refuted + expected, lemmas + summary.lemmas as usize);
+        queries += summary.queries.len();
+        refuted += expected;
+        lemmas += summary.lemmas as usize;
+        for (count, step) in steps.iter_mut().zip([" 0 1 ", " 0 2 ", " 0 c ", " 0 x "]) {
+            *count += text.lines().filter(|line| line.starts_with("t ") && line.contains(step)).count();
+        }
     }
-    println!("{queries} queries, {refuted} refuted, {lemmas} lemmas");
+    println!("{queries} queries, {refuted} refuted, {lemmas} lemmas, {steps:?} of each kind");
     assert!(refuted > queries / 5 && refuted < queries * 4 / 5, "{refuted} of {queries}");
-    assert!(lemmas > queries / 4, "{lemmas}");
+    assert!(lemmas > queries / 10 && steps.iter().all(|&count| count > lemmas / 50), "{lemmas} {steps:?}");
 }
 
 #[test]

@@ -4,8 +4,9 @@
 
 use std::collections::BTreeSet;
 
+/// What is declared, and the assumptions of the last query.
 #[derive(Default)]
-struct Problem {
+pub struct Problem {
     chains: Vec<i64>,
     edges: Vec<(usize, usize)>,
     guarded: Vec<(i64, usize, usize)>,
@@ -13,38 +14,40 @@ struct Problem {
     sources: Vec<(usize, i64, usize)>,
     hits: Vec<(usize, i64, usize)>,
     clauses: Vec<Vec<i64>>,
+    assumptions: Vec<i64>,
 }
 
 /// The line of a conclusion that some model contradicts. Problems too large to enumerate have none.
 pub fn false_conclusion(text: &str) -> Option<usize> {
     let mut problem = Problem::default();
-    let mut assumptions = Vec::new();
-    for (line, record) in text.lines().enumerate() {
-        let mut words = record.split('#').next().unwrap_or("").split_ascii_whitespace();
-        let kind = words.next().unwrap_or("#");
-        let numbers: Vec<i64> = words.map_while(|word| word.parse().ok()).collect();
-        let index = |at: usize| numbers[at] as usize;
-        match kind {
-            "n" => problem.chains.push(numbers[0]),
-            "e" => problem.edges.push((index(0), index(1))),
-            "g" => problem.guarded.push((numbers[0], index(1), index(2))),
-            "r" => problem.reads.push(index(0)),
-            "f" => problem.sources.push((index(0), numbers[1], index(2))),
-            "h" => problem.hits.push((index(0), numbers[1], index(2))),
-            "i" => problem.clauses.push(numbers[1..numbers.len() - 1].to_vec()),
-            "q" => assumptions = numbers[..numbers.len() - 1].to_vec(),
-            "u" if problem.has_model(&assumptions) => return Some(line + 1),
-            _ => {}
-        }
-    }
-    None
+    text.lines().position(|record| problem.take(record) && problem.has_model()).map(|line| line + 1)
 }
 
 impl Problem {
-    fn has_model(&self, assumptions: &[i64]) -> bool {
+    /// Takes in a record. Whether it is a conclusion.
+    pub fn take(&mut self, record: &str) -> bool {
+        let mut words = record.split('#').next().unwrap_or("").split_ascii_whitespace();
+        let kind = words.next().unwrap_or("");
+        let numbers: Vec<i64> = words.map_while(|word| word.parse().ok()).collect();
+        let index = |at: usize| numbers[at] as usize;
+        match kind {
+            "n" => self.chains.push(numbers[0]),
+            "e" => self.edges.push((index(0), index(1))),
+            "g" => self.guarded.push((numbers[0], index(1), index(2))),
+            "r" => self.reads.push(index(0)),
+            "f" => self.sources.push((index(0), numbers[1], index(2))),
+            "h" => self.hits.push((index(0), numbers[1], index(2))),
+            "i" => self.clauses.push(numbers[1..numbers.len() - 1].to_vec()),
+            "q" => self.assumptions = numbers[..numbers.len() - 1].to_vec(),
+            _ => {}
+        }
+        kind == "u"
+    }
+
+    fn has_model(&self) -> bool {
         let guards = self.guarded.iter().map(|guard| guard.0);
         let reads = self.sources.iter().chain(&self.hits).map(|entry| entry.1);
-        let clauses = self.clauses.iter().flatten().chain(assumptions).copied();
+        let clauses = self.clauses.iter().flatten().chain(&self.assumptions).copied();
         let mut variables: BTreeSet<i64> = guards.chain(reads).chain(clauses).map(i64::abs).collect();
         variables.remove(&1);
         if variables.len() > 12 || self.chains.len() > 6 {
@@ -57,14 +60,21 @@ impl Problem {
                 let value = variables.iter().position(|&v| v == literal.abs()).is_none_or(|at| bits >> at & 1 == 1);
                 value == (literal > 0)
             };
-            assumptions.iter().all(|&literal| holds(literal))
-                && self.clauses.iter().all(|clause| clause.iter().any(|&literal| holds(literal)))
-                && orders.iter().any(|places| self.is_model(&holds, places))
+            orders.iter().any(|places| self.is_model(&holds, places))
         })
     }
 
-    /// `places` says where in the order each node is.
-    fn is_model(&self, holds: &dyn Fn(i64) -> bool, places: &[usize]) -> bool {
+    /// Whether this is a model that satisfies the assumptions. `places` says where in the order each node is.
+    pub fn is_model(&self, holds: &dyn Fn(i64) -> bool, places: &[usize]) -> bool {
+        self.satisfies_clauses(holds) && self.satisfies_order(holds, places)
+    }
+
+    fn satisfies_clauses(&self, holds: &dyn Fn(i64) -> bool) -> bool {
+        self.assumptions.iter().all(|&literal| holds(literal))
+            && self.clauses.iter().all(|clause| clause.iter().any(|&literal| holds(literal)))
+    }
+
+    fn satisfies_order(&self, holds: &dyn Fn(i64) -> bool, places: &[usize]) -> bool {
         let before = |a: usize, b: usize| places[a] < places[b];
         let nodes = 0..self.chains.len();
         nodes.clone().all(|a| nodes.clone().all(|b| a >= b || self.chains[a] != self.chains[b] || before(a, b)))
