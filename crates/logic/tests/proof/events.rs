@@ -3,6 +3,7 @@
 //! What a proof concludes is compared with an enumeration of all models of the problem that it states, which is also that of the
 //! checker's own tests; so is what it concludes after some damage, if it is still accepted.
 
+use crate::clauses::count;
 use crate::models::{self, false_conclusion};
 use crate::mutate::mutate;
 use crate::random::Random;
@@ -115,9 +116,8 @@ fn random_proof(kind: CoreKind, random: &mut Random) -> (String, usize) {
 
 #[test]
 fn proofs_are_accepted_and_say_what_is_true() {
-    let count = std::env::var("LENO_PROOFS").ok().and_then(|n| n.parse().ok()).unwrap_or(1000);
     let (mut queries, mut refuted, mut lemmas, mut steps) = (0, 0, 0, [0; 4]);
-    for (kind, seed) in (0..count).flat_map(|seed| [(CoreKind::Cadical, seed), (CoreKind::Batsat, seed)]) {
+    for (kind, seed) in (0..count(1000)).flat_map(|seed| [(CoreKind::Cadical, seed), (CoreKind::Batsat, seed)]) {
         let (text, expected) = random_proof(kind, &mut Random::new(seed));
         let summary =
             leno_proof::check(text.as_bytes()).unwrap_or_else(|e| panic!("{kind:?}, seed {seed}: {e}\n{text}"));
@@ -138,7 +138,7 @@ fn proofs_are_accepted_and_say_what_is_true() {
 #[test]
 fn damaged_proofs_show_nothing_false() {
     let (mut accepted, mut rejected) = (0, 0);
-    for (kind, seed) in (0..300).flat_map(|seed| [(CoreKind::Cadical, seed), (CoreKind::Batsat, seed)]) {
+    for (kind, seed) in (0..count(300)).flat_map(|seed| [(CoreKind::Cadical, seed), (CoreKind::Batsat, seed)]) {
         let mut random = Random::new(seed);
         let (text, _) = random_proof(kind, &mut random);
         for _ in 0..20 {
