@@ -18,7 +18,8 @@
 //! not complete (sequential consistency of a given reads-from relation is NP-complete), so a full assignment is put into a line
 //! ([`linearize`]); where that gets stuck, the solver is given the case distinction as a clause and goes on.
 //!
-//! Explanations are made on demand, from the paths as they were when the literal was implied ([`explain`]).
+//! Explanations are made on demand, from the paths as they were when the literal was implied ([`explain`]); a proof gets these
+//! paths, step by step ([`justify`]).
 
 mod clocks;
 mod explain;
