@@ -30,7 +30,7 @@ mod saturate;
 use crate::core::{Consequence, Propagator};
 use crate::literal::Lit;
 use crate::proof::Proof;
-use clocks::{Clocks, Growth, Time};
+use clocks::{Clocks, Run, Time};
 use std::collections::VecDeque;
 
 /// An event: something that happens at one moment.
@@ -117,6 +117,23 @@ struct ReadState {
     hitters: Vec<Attached>,
 }
 
+/// What lies where, made anew when the structure has grown.
+#[derive(Default)]
+struct Index {
+    stale: bool,
+    /// By source chain and target chain: the edges that literals would make, sorted by the position of their source.
+    guarded: Vec<Vec<Guarded>>,
+    /// By chain: the reads on it, sorted by position.
+    reads: Vec<Vec<(u32, Read)>>,
+}
+
+#[derive(Clone, Copy)]
+struct Guarded {
+    from: Node,
+    to: Node,
+    lit: Lit,
+}
+
 /// A level of the search: how long everything was when it began.
 #[derive(Clone, Copy)]
 struct Level {
@@ -150,13 +167,13 @@ pub enum Line {
 pub struct Order {
     clocks: Clocks,
     meanings: Vec<Vec<Meaning>>,
-    /// By node: edges that a literal would make leave it, sorted by target; reads at it; reads that its write may hit.
-    guarded: Vec<Vec<Attached>>,
-    reads_at: Vec<Vec<Read>>,
+    guarded: Vec<Guarded>,
+    /// By node: reads that may read from its write; reads that its write may hit.
+    candidate_of: Vec<Vec<(Read, Lit)>>,
     hit_by: Vec<Vec<(Read, Lit)>>,
     reads: Vec<ReadState>,
     read_node: Vec<Node>,
-    unsorted: bool,
+    index: Index,
 
     values: Vec<Option<bool>>,
     assigned: Vec<Lit>,
@@ -164,12 +181,14 @@ pub struct Order {
     levels: Vec<Level>,
     edges: Vec<Edge>,
     out: Vec<Vec<EdgeId>>,
-    /// By read: the literal and the write it reads from; and the reads in the order in which they were decided.
+    /// By read: the literal and the write it reads from; the reads in the order in which they were decided; and by node the reads
+    /// that read from it.
     source: Vec<Option<(Lit, Node)>>,
     sources: Vec<Read>,
+    readers: Vec<Vec<Read>>,
 
     pending: VecDeque<Edge>,
-    growth: Vec<Growth>,
+    runs: Vec<Run>,
     implied: Vec<Lit>,
     /// By literal: a variable may be implied both ways at once.
     why: Vec<Option<Why>>,
@@ -196,11 +215,11 @@ impl Order {
             clocks: Clocks::default(),
             meanings: Vec::new(),
             guarded: Vec::new(),
-            reads_at: Vec::new(),
+            candidate_of: Vec::new(),
             hit_by: Vec::new(),
             reads: Vec::new(),
             read_node: Vec::new(),
-            unsorted: false,
+            index: Index::default(),
             values: vec![Some(true)],
             assigned: Vec::new(),
             processed: 0,
@@ -209,8 +228,9 @@ impl Order {
             out: Vec::new(),
             source: Vec::new(),
             sources: Vec::new(),
+            readers: Vec::new(),
             pending: VecDeque::new(),
-            growth: Vec::new(),
+            runs: Vec::new(),
             implied: Vec::new(),
             why: Vec::new(),
             conflict: None,
@@ -228,9 +248,10 @@ impl Order {
     /// A new node, after all others of its chain.
     pub fn add_node(&mut self, chain: Chain) -> Node {
         self.backtrack(0);
-        self.guarded.push(Vec::new());
-        self.reads_at.push(Vec::new());
+        self.index.stale = true;
+        self.candidate_of.push(Vec::new());
         self.hit_by.push(Vec::new());
+        self.readers.push(Vec::new());
         self.out.push(Vec::new());
         self.proof.node(chain.0);
         self.clocks.add_node(chain.0)
@@ -254,8 +275,7 @@ impl Order {
     /// `from` comes before `to` if `guard` holds.
     pub fn add_guarded_edge(&mut self, guard: Lit, from: Node, to: Node) {
         self.proof.guarded_edge(guard, from.0, to.0);
-        let target = self.attach(guard, to);
-        self.guarded[from.index()].push(target);
+        self.guarded.push(Guarded { from, to, lit: guard });
         self.mean(guard, Meaning::Edge(from, to));
     }
 
@@ -265,7 +285,7 @@ impl Order {
         self.reads.push(ReadState::default());
         self.read_node.push(node);
         self.source.push(None);
-        self.reads_at[node.index()].push(read);
+        self.index.stale = true;
         read
     }
 
@@ -277,8 +297,8 @@ impl Order {
         self.proof.reads_from(read.0, lit, write.0);
         let candidate = self.attach(lit, write);
         self.reads[read.0 as usize].candidates.push(candidate);
-        let target = self.attach(lit, node);
-        self.guarded[write.index()].push(target);
+        self.candidate_of[write.index()].push((read, lit));
+        self.guarded.push(Guarded { from: write, to: node, lit });
         self.mean(lit, Meaning::ReadsFrom(read, write));
     }
 
@@ -304,13 +324,13 @@ impl Order {
         self.line.take()
     }
 
-    fn attach(&mut self, lit: Lit, node: Node) -> Attached {
-        self.unsorted = true;
+    fn attach(&self, lit: Lit, node: Node) -> Attached {
         Attached { chain: self.clocks.chain_of(node), position: self.clocks.position(node), lit, node }
     }
 
     fn mean(&mut self, lit: Lit, meaning: Meaning) {
         self.backtrack(0);
+        self.index.stale = true;
         let variables = lit.var().0 as usize + 1;
         if self.values.len() < variables {
             self.values.resize(variables, None);
@@ -330,21 +350,27 @@ impl Order {
         self.values[lit.var().0 as usize].map(|value| value == lit.is_positive())
     }
 
-    /// The attached of a sorted list that lie on `chain` at positions `from..to`.
-    fn between(list: &[Attached], chain: u32, from: u32, to: u32) -> &[Attached] {
-        let start = list.partition_point(|a| (a.chain, a.position) < (chain, from));
-        let length = list[start..].partition_point(|a| (a.chain, a.position) < (chain, to));
-        &list[start..start + length]
-    }
-
-    fn sort(&mut self) {
-        if std::mem::take(&mut self.unsorted) {
-            self.guarded.iter_mut().for_each(|list| list.sort_unstable());
-            for read in &mut self.reads {
-                read.candidates.sort_unstable();
-                read.hitters.sort_unstable();
-            }
+    fn rebuild_index(&mut self) {
+        if !std::mem::take(&mut self.index.stale) {
+            return;
         }
+        let chains = self.clocks.chains().len();
+        let mut guarded = vec![Vec::new(); chains * chains];
+        for &edge in &self.guarded {
+            let (from, to) = (self.clocks.chain_of(edge.from), self.clocks.chain_of(edge.to));
+            guarded[from as usize * chains + to as usize].push(edge);
+        }
+        guarded.iter_mut().for_each(|list| list.sort_by_key(|edge| (self.clocks.position(edge.from), edge.lit)));
+        let mut reads = vec![Vec::new(); chains];
+        for (read, &node) in self.read_node.iter().enumerate() {
+            reads[self.clocks.chain_of(node) as usize].push((self.clocks.position(node), Read(read as u32)));
+        }
+        reads.iter_mut().for_each(|list| list.sort_unstable());
+        for read in &mut self.reads {
+            read.candidates.sort_unstable();
+            read.hitters.sort_unstable();
+        }
+        (self.index.guarded, self.index.reads) = (guarded, reads);
     }
 }
 
@@ -379,8 +405,10 @@ impl Propagator for Order {
         for edge in self.edges.drain(mark.edges..).rev() {
             self.out[edge.from.index()].pop();
         }
-        for read in self.sources.drain(mark.sources..) {
-            self.source[read.0 as usize] = None;
+        for read in self.sources.drain(mark.sources..).rev() {
+            if let Some((_, writer)) = self.source[read.0 as usize].take() {
+                self.readers[writer.index()].pop();
+            }
         }
         self.clocks.undo(mark.time);
         self.pending.clear();
@@ -389,7 +417,7 @@ impl Propagator for Order {
     }
 
     fn propagate(&mut self) -> Consequence {
-        self.sort();
+        self.rebuild_index();
         if self.conflict.is_none() && !self.saturate() {
             self.implied.clear();
         }

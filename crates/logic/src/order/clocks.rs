@@ -10,6 +10,7 @@
 //! literal must not use what came after it.
 
 use super::{Edge, EdgeId, Node};
+use std::collections::VecDeque;
 
 /// A moment: the length of the trail of clock changes.
 pub type Time = u32;
@@ -30,13 +31,16 @@ struct Change {
     origin: Origin,
 }
 
-/// That some nodes of a chain now come before `node`: those at positions `old..new`.
-#[derive(Clone, Copy)]
-pub struct Growth {
-    pub node: Node,
-    pub chain: u32,
+/// That more nodes now come before others: the nodes of `source` at positions below `new`, before those of `target` at
+/// positions `start..end`. Until now it was those below `old` for the first of these, and no fewer for the others.
+#[derive(Clone, Copy, Debug)]
+pub struct Run {
+    pub source: u32,
     pub old: u32,
     pub new: u32,
+    pub target: u32,
+    pub start: u32,
+    pub end: u32,
 }
 
 /// The clocks of all nodes.
@@ -50,8 +54,8 @@ pub struct Clocks {
     count: Vec<u32>,
     origin: Vec<Origin>,
     trail: Vec<Change>,
-    work: Vec<Node>,
-    queued: Vec<bool>,
+    work: VecDeque<EdgeId>,
+    growing: Vec<usize>,
 }
 
 impl Clocks {
@@ -129,63 +133,57 @@ impl Clocks {
         self.chain_of.push(chain);
         self.position.push(position);
         self.chains[chain as usize].push(node);
-        self.queued.push(false);
         self.count[node.index() * self.stride + chain as usize] = position + 1;
         node
     }
 
-    /// The next node on the chain of `node`.
-    fn successor(&self, node: Node) -> Option<Node> {
-        self.chains[self.chain_of(node) as usize].get(self.position(node) as usize + 1).copied()
-    }
-
     /// Takes in an edge that closes no cycle, last of `edges`; `out` lists the edges that leave each node. Appends what grew.
-    pub fn join(&mut self, edge: EdgeId, edges: &[Edge], out: &[Vec<EdgeId>], growth: &mut Vec<Growth>) {
-        let Edge { from, to, .. } = edges[edge.index()];
-        if self.absorb(from, to, Some(edge), growth) {
-            self.enqueue(to);
-        }
-        while let Some(node) = self.work.pop() {
-            self.queued[node.index()] = false;
-            if let Some(next) = self.successor(node)
-                && self.absorb(node, next, None, growth)
-            {
-                self.enqueue(next);
-            }
-            for &edge in &out[node.index()] {
-                let target = edges[edge.index()].to;
-                if self.absorb(node, target, Some(edge), growth) {
-                    self.enqueue(target);
-                }
-            }
+    pub fn join(&mut self, edge: EdgeId, edges: &[Edge], out: &[Vec<EdgeId>], runs: &mut Vec<Run>) {
+        self.work.push_back(edge);
+        while let Some(edge) = self.work.pop_front() {
+            self.enter(edge, edges[edge.index()], out, runs);
         }
     }
 
-    fn enqueue(&mut self, node: Node) {
-        if !std::mem::replace(&mut self.queued[node.index()], true) {
-            self.work.push(node);
-        }
-    }
-
-    /// Joins the clock of `from` into that of `to`, over an edge or else along their chain.
-    fn absorb(&mut self, from: Node, to: Node, edge: Option<EdgeId>, growth: &mut Vec<Growth>) -> bool {
-        let (source, target) = (from.index() * self.stride, to.index() * self.stride);
-        let mut grew = false;
+    /// Joins the clock of the edge's source into its target, and into what follows that on its chain. Counts do not fall along a
+    /// chain, so an entry that does not grow at some node grows at none after it.
+    fn enter(&mut self, id: EdgeId, edge: Edge, out: &[Vec<EdgeId>], runs: &mut Vec<Run>) {
+        let (target, start) = (self.chain_of(edge.to), self.position(edge.to));
+        let (source, first) = (edge.from.index() * self.stride, edge.to.index() * self.stride);
+        let mut growing = std::mem::take(&mut self.growing);
         for chain in 0..self.chains.len() {
-            let (new, old) = (self.count[source + chain], self.count[target + chain]);
-            if new <= old {
-                continue;
+            let (old, new) = (self.count[first + chain], self.count[source + chain]);
+            if new > old {
+                growing.push(runs.len());
+                runs.push(Run { source: chain as u32, old, new, target, start, end: start });
             }
-            grew = true;
-            let cell = target + chain;
-            let change = self.trail.len() as Time;
-            self.trail.push(Change { cell, count: old, origin: self.origin[cell] });
-            self.count[cell] = new;
-            let edge = edge.unwrap_or(self.origin[source + chain].edge);
-            self.origin[cell] = Origin { edge, change };
-            growth.push(Growth { node: to, chain: chain as u32, old, new });
         }
-        grew
+        let mut position = start;
+        while let Some(&node) = self.chains[target as usize].get(position as usize) {
+            growing.retain(|&run| self.grow(node, id, &mut runs[run]));
+            if growing.is_empty() {
+                break;
+            }
+            self.work.extend(&out[node.index()]);
+            position += 1;
+        }
+        growing.clear();
+        self.growing = growing;
+    }
+
+    /// Extends a run to `node`, if its entry grows there.
+    fn grow(&mut self, node: Node, edge: EdgeId, run: &mut Run) -> bool {
+        let cell = node.index() * self.stride + run.source as usize;
+        let old = self.count[cell];
+        if run.new <= old {
+            return false;
+        }
+        let change = self.trail.len() as Time;
+        self.trail.push(Change { cell, count: old, origin: self.origin[cell] });
+        self.count[cell] = run.new;
+        self.origin[cell] = Origin { edge, change };
+        run.end += 1;
+        true
     }
 
     /// Goes back to an earlier moment.

@@ -1,9 +1,11 @@
 //! The rules, applied until nothing new follows.
 //!
-//! Two things set them off: a literal becomes true (an edge, a source for a read, a hit), and a clock grows because of an edge.
-//! For every growth we look only at what is attached to the nodes that are newly before.
+//! Two things set them off: a literal becomes true (an edge, a source for a read, a hit), and clocks grow because of an edge.
+//! Clocks grow in runs: nodes in a row on one chain, which now come after more nodes of another. For every run we look at what
+//! lies on these two stretches, and of several writes in a row only at the one that implies the rest: the last before a
+//! read, the first after a write.
 
-use super::{Attached, Edge, EdgeId, Growth, Meaning, Node, Order, Read, Reason, Why};
+use super::{Attached, Edge, EdgeId, Guarded, Meaning, Node, Order, Read, Reason, Run, Why};
 use crate::literal::Lit;
 
 impl Order {
@@ -46,6 +48,7 @@ impl Order {
         }
         self.source[read.0 as usize] = Some((lit, write));
         self.sources.push(read);
+        self.readers[write.index()].push(read);
         for index in 0..self.reads[read.0 as usize].hitters.len() {
             let Attached { lit: hit, node: hitter, .. } = self.reads[read.0 as usize].hitters[index];
             if self.value(hit) == Some(true) {
@@ -59,13 +62,18 @@ impl Order {
             Some(source) => self.apply_rules(read, source, hit, hitter),
             None => {
                 if self.clocks.reaches(hitter, self.read_node[read.0 as usize]) {
-                    for index in 0..self.reads[read.0 as usize].candidates.len() {
-                        let candidate = self.reads[read.0 as usize].candidates[index];
-                        if self.clocks.reaches(candidate.node, hitter) {
-                            self.overwritten(read, candidate, hit, hitter);
-                        }
-                    }
+                    self.rule_out_candidates(read, hit, hitter);
                 }
+            }
+        }
+    }
+
+    /// Candidates of a read that come before a write that hits and itself comes before the read.
+    fn rule_out_candidates(&mut self, read: Read, hit: Lit, hitter: Node) {
+        for index in 0..self.reads[read.0 as usize].candidates.len() {
+            let candidate = self.reads[read.0 as usize].candidates[index];
+            if self.clocks.reaches(candidate.node, hitter) {
+                self.overwritten(read, candidate, hit, hitter);
             }
         }
     }
@@ -114,77 +122,90 @@ impl Order {
         let id = EdgeId(self.edges.len() as u32);
         self.edges.push(edge);
         self.out[edge.from.index()].push(id);
-        let mut growth = std::mem::take(&mut self.growth);
-        self.clocks.join(id, &self.edges, &self.out, &mut growth);
-        for growth in growth.drain(..) {
-            self.follow(growth);
+        let mut runs = std::mem::take(&mut self.runs);
+        self.clocks.join(id, &self.edges, &self.out, &mut runs);
+        for run in runs.drain(..) {
+            self.rule_out_edges(run);
+            self.follow_to_reads(run);
+            self.follow_from_writes(run);
         }
-        self.growth = growth;
+        self.runs = runs;
         true
     }
 
-    /// What follows from the fact that more nodes of a chain come before a node.
-    fn follow(&mut self, growth: Growth) {
-        self.rule_out_edges(growth);
-        for index in 0..self.reads_at[growth.node.index()].len() {
-            self.follow_at_read(growth, self.reads_at[growth.node.index()][index]);
-        }
-        for index in 0..self.hit_by[growth.node.index()].len() {
-            let (read, hit) = self.hit_by[growth.node.index()][index];
-            if self.value(hit) == Some(true) {
-                self.follow_at_hitter(growth, read, hit);
+    /// Guarded edges against the direction of the run.
+    fn rule_out_edges(&mut self, run: Run) {
+        let pair = run.target as usize * self.clocks.chains().len() + run.source as usize;
+        let list = std::mem::take(&mut self.index.guarded[pair]);
+        let start = list.partition_point(|edge| self.clocks.position(edge.from) < run.start);
+        for &Guarded { from, to, lit } in &list[start..] {
+            if self.clocks.position(from) >= run.end {
+                break;
+            }
+            if (run.old..run.new).contains(&self.clocks.position(to)) {
+                self.imply(!lit, Why::Cycle { from, to, time: self.clocks.now() });
             }
         }
+        self.index.guarded[pair] = list;
     }
 
-    /// Guarded edges from the node to nodes that are now before it.
-    fn rule_out_edges(&mut self, Growth { node, chain, old, new }: Growth) {
-        let time = self.clocks.now();
-        let list = std::mem::take(&mut self.guarded[node.index()]);
-        for target in Order::between(&list, chain, old, new) {
-            self.imply(!target.lit, Why::Cycle { from: node, to: target.node, time });
-        }
-        self.guarded[node.index()] = list;
-    }
-
-    /// Writes that hit, and are now before the read.
-    fn follow_at_read(&mut self, Growth { chain, old, new, .. }: Growth, read: Read) {
-        let state = std::mem::take(&mut self.reads[read.0 as usize]);
-        for hitter in Order::between(&state.hitters, chain, old, new) {
-            if self.value(hitter.lit) != Some(true) {
+    /// Reads on the run: more writes come before them.
+    fn follow_to_reads(&mut self, run: Run) {
+        let list = std::mem::take(&mut self.index.reads[run.target as usize]);
+        let start = list.partition_point(|&(position, _)| position < run.start);
+        for &(_, read) in list[start..].iter().take_while(|&&(position, _)| position < run.end) {
+            let Some(hitter) = self.last_hitter(read, run.source, run.new).filter(|h| h.position >= run.old) else {
                 continue;
-            }
+            };
             match self.source[read.0 as usize] {
                 Some(source) => self.apply_rules(read, source, hitter.lit, hitter.node),
-                None => {
-                    for &candidate in &state.candidates {
-                        if self.clocks.reaches(candidate.node, hitter.node) {
-                            self.overwritten(read, candidate, hitter.lit, hitter.node);
-                        }
-                    }
-                }
+                None => self.rule_out_candidates(read, hitter.lit, hitter.node),
             }
         }
-        self.reads[read.0 as usize] = state;
+        self.index.reads[run.target as usize] = list;
     }
 
-    /// The node hits the location of `read`, and more writes are now before it.
-    fn follow_at_hitter(&mut self, Growth { node, chain, old, new }: Growth, read: Read, hit: Lit) {
-        match self.source[read.0 as usize] {
-            Some((lit, writer)) => {
-                if self.clocks.chain_of(writer) == chain && (old..new).contains(&self.clocks.position(writer)) {
-                    self.apply_rules(read, (lit, writer), hit, node);
+    /// Writes that the run starts from: more writes come after them.
+    fn follow_from_writes(&mut self, run: Run) {
+        for position in run.old..run.new {
+            let writer = self.clocks.chains()[run.source as usize][position as usize];
+            for index in 0..self.readers[writer.index()].len() {
+                let read = self.readers[writer.index()][index];
+                let Some(source) = self.source[read.0 as usize] else { continue };
+                if let Some(hitter) = self.first_hitter(read, run.target, run.start).filter(|h| h.position < run.end) {
+                    self.apply_rules(read, source, hitter.lit, hitter.node);
                 }
             }
-            None => {
-                if self.clocks.reaches(node, self.read_node[read.0 as usize]) {
-                    let state = std::mem::take(&mut self.reads[read.0 as usize]);
-                    for &candidate in Order::between(&state.candidates, chain, old, new) {
-                        self.overwritten(read, candidate, hit, node);
-                    }
-                    self.reads[read.0 as usize] = state;
+            for index in 0..self.candidate_of[writer.index()].len() {
+                let (read, lit) = self.candidate_of[writer.index()][index];
+                if self.value(lit).is_none() {
+                    self.rule_out_if_overwritten(run, read, lit, writer);
                 }
             }
         }
+    }
+
+    fn rule_out_if_overwritten(&mut self, run: Run, read: Read, lit: Lit, writer: Node) {
+        let before_read = self.clocks.count(self.read_node[read.0 as usize], run.target);
+        let last = self.last_hitter(read, run.target, before_read).filter(|h| h.position >= run.start);
+        if let Some(hitter) = last.filter(|hitter| self.clocks.reaches(writer, hitter.node)) {
+            self.overwritten(read, Attached { lit, node: writer, ..hitter }, hitter.lit, hitter.node);
+        }
+    }
+
+    /// The last write on `chain` before `position` that hits the location of `read`.
+    fn last_hitter(&self, read: Read, chain: u32, position: u32) -> Option<Attached> {
+        let hitters = &self.reads[read.0 as usize].hitters;
+        let end = hitters.partition_point(|h| (h.chain, h.position) < (chain, position));
+        let on_chain = hitters[..end].iter().rev().take_while(|h| h.chain == chain);
+        on_chain.copied().find(|h| self.value(h.lit) == Some(true))
+    }
+
+    /// The first write on `chain` from `position` on that hits the location of `read`.
+    fn first_hitter(&self, read: Read, chain: u32, position: u32) -> Option<Attached> {
+        let hitters = &self.reads[read.0 as usize].hitters;
+        let start = hitters.partition_point(|h| (h.chain, h.position) < (chain, position));
+        let on_chain = hitters[start..].iter().take_while(|h| h.chain == chain);
+        on_chain.copied().find(|h| self.value(h.lit) == Some(true))
     }
 }
