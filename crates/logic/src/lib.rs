@@ -6,3 +6,4 @@
 pub mod core;
 pub mod limits;
 pub mod literal;
+pub mod term;
