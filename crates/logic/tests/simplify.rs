@@ -2,7 +2,7 @@
 
 mod plain;
 
-use leno_logic::term::{Assignment, Evaluation, Node, Sort, Term, Terms, Value};
+use leno_logic::term::{Assignment, Evaluation, Terms};
 use plain::{Op, Plain, Random, mask};
 
 fn graphs() -> u64 {

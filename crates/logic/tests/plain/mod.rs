@@ -122,7 +122,7 @@ pub enum Op {
 
 use Op::*;
 
-const CONNECTIVES: &[Op] = &[Not, And, Or, Xor, Implies, Iff, Ite, And, Or];
+const CONNECTIVES: &[Op] = &[Not, And, Or, Xor, Implies, Iff, Ite, Ite, And, Or];
 const PREDICATES: &[Op] = &[
     Eq,
     Eq,
@@ -145,6 +145,8 @@ const FUNCTIONS: &[Op] = &[
     Neg, BvNot, BvAnd, BvOr, BvXor, Add, Add, Add, Sub, Sub, Mul, Mul, Udiv, Urem, Sdiv, Srem, Shl, Lshr, Ashr, Concat,
     Concat, Ite, Ite, Ite,
 ];
+const SUMS: &[Op] = &[Neg, BvNot, Add, Add, Add, Sub, Sub, Mul, Ite, Shl];
+const MASKS: &[Op] = &[BvAnd, BvAnd, BvOr, BvXor, BvNot, Concat, Concat, Concat, Shl, Lshr, Ashr, Ite];
 const RESIZES: &[Op] = &[Extract(0), Extract(0), ZeroExtend, SignExtend, BoolToBits];
 /// What is hard to solve when the operands are wide and neither is a constant.
 const HARD: &[Op] = &[Mul, Udiv, Urem, Sdiv, Srem, UmulOverflow, SmulOverflow];
@@ -165,6 +167,20 @@ pub struct Plain {
     widest_hard: u32,
     widest_division: u32,
     variables: usize,
+    taste: Taste,
+}
+
+/// What a formula is mostly made of, so that all rules meet what they are about.
+#[derive(Clone, Copy, Default, Debug)]
+enum Taste {
+    #[default]
+    Mixed,
+    /// Connectives and choices over a few Booleans.
+    Logic,
+    /// Sums, differences and multiples of a few vectors.
+    Sums,
+    /// Concatenations, extracts, extensions and masks.
+    Slices,
 }
 
 impl Plain {
@@ -181,17 +197,21 @@ impl Plain {
     }
 
     fn fill(mut self, random: &mut Random, size: usize) -> Plain {
+        self.taste = random.one_of(&[Taste::Mixed, Taste::Mixed, Taste::Logic, Taste::Sums, Taste::Slices]);
         for _ in 0..1 + random.below(3) {
             let width = random.width();
             self.variable(width);
         }
-        self.variable(0);
+        let booleans = if matches!(self.taste, Taste::Logic) { 2 + random.below(2) } else { 1 };
+        for _ in 0..booleans {
+            self.variable(0);
+        }
         while self.nodes.len() < size {
-            match random.below(10) {
-                0..=4 => self.function(random),
-                5 | 6 => self.resize(random),
-                7 | 8 => self.predicate(random),
-                _ => self.connective(random),
+            match (self.taste, random.below(10)) {
+                (Taste::Logic, 0..=5) | (_, 9) => self.connective(random),
+                (Taste::Slices, 0..=4) | (_, 5 | 6) => self.resize(random),
+                (_, 7 | 8) => self.predicate(random),
+                _ => self.function(random),
             };
         }
         let mut root = self.predicate(random);
@@ -254,7 +274,12 @@ impl Plain {
     }
 
     fn function(&mut self, random: &mut Random) -> usize {
-        let op = random.one_of(FUNCTIONS);
+        let op = match self.taste {
+            Taste::Sums => random.one_of(SUMS),
+            Taste::Slices => random.one_of(MASKS),
+            Taste::Logic if random.chance(60) => Ite,
+            Taste::Logic | Taste::Mixed => random.one_of(FUNCTIONS),
+        };
         let width = self.used_width(random);
         match op {
             Ite => {
