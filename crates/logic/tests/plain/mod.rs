@@ -25,7 +25,7 @@ impl Random {
     }
 
     pub fn below(&mut self, bound: usize) -> usize {
-        ((self.next() >> 32) * bound as u64 >> 32) as usize
+        (((self.next() >> 32) * bound as u64) >> 32) as usize
     }
 
     pub fn chance(&mut self, percent: usize) -> bool {
