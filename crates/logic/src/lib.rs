@@ -7,4 +7,5 @@ pub mod blast;
 pub mod core;
 pub mod limits;
 pub mod literal;
+pub mod smtlib;
 pub mod term;

@@ -64,22 +64,22 @@ fn compute_in(core: &mut dyn SatCore, seed: u64) {
 
 #[test]
 fn circuits_compute() {
-    for seed in 0..600 {
+    for seed in 0..300 {
         compute_in(&mut Batsat::new(Rc::new(RefCell::new(NoTheory))), seed);
     }
-    for seed in 600..900 {
+    for seed in 300..450 {
         compute_in(&mut Cadical::new(Rc::new(RefCell::new(NoTheory))), seed);
     }
 }
 
-/// A chain of hundreds of thousands of operations: nothing recurses, neither when it is built nor when it is used.
+/// A chain of two hundred thousand operations: nothing recurses, neither when it is built nor when it is used.
 #[test]
 fn depth_is_no_problem() {
     let mut terms = Terms::new();
     let (x, step) = (terms.variable(Sort::Bits(8), "x"), terms.variable(Sort::Bits(8), "y"));
     let mut value = x;
     let mut conditions = Vec::new();
-    for number in 0..200_000 {
+    for number in 0..50_000 {
         let condition = terms.variable(Sort::Bool, "c");
         let mixed = terms.bvxor(value, step);
         let small = terms.bits(8, number % 3);
