@@ -48,7 +48,7 @@ fn has_z3() -> bool {
 }
 
 fn formulas() -> u64 {
-    std::env::var("LENO_TERMS").ok().and_then(|text| text.parse().ok()).unwrap_or(500)
+    std::env::var("LENO_TERMS").ok().and_then(|text| text.parse().ok()).unwrap_or(300)
 }
 
 fn formula(seed: u64) -> Plain {

@@ -214,14 +214,37 @@ impl Plain {
                 _ => self.function(random),
             };
         }
-        let mut root = self.predicate(random);
-        for _ in 0..1 + random.below(4) {
-            let other = if random.chance(70) { self.predicate(random) } else { self.pick(random, 0) };
-            let other = if random.chance(30) { self.push(Not, vec![other], 0) } else { other };
-            let op = if random.chance(80) { And } else { Or };
-            root = self.push(op, vec![root, other], 0);
+        for _ in 0..4 {
+            self.predicate(random);
         }
+        self.conclude(random);
         self
+    }
+
+    /// The conjunction of some Booleans that are neither true nor false under all of a few assignments, rather with the value
+    /// that they have less often: so it is seldom clear at once whether there is a model.
+    fn conclude(&mut self, random: &mut Random) {
+        const TRIALS: usize = 24;
+        let mut times_true = vec![0; self.nodes.len()];
+        for _ in 0..TRIALS {
+            let inputs: Vec<u128> = self.nodes.iter().map(|node| random.constant(node.width.max(1))).collect();
+            for (count, value) in times_true.iter_mut().zip(self.evaluate(|number| inputs[number])) {
+                *count += usize::from(value == 1);
+            }
+        }
+        let open = |&number: &usize| self.nodes[number].width == 0 && (1..TRIALS).contains(&times_true[number]);
+        let lively: Vec<usize> = (0..self.nodes.len()).filter(open).collect();
+        let mut root = self.predicate(random);
+        for round in 0..2 + random.below(5) {
+            if lively.is_empty() {
+                break;
+            }
+            let chosen = random.one_of(&lively);
+            let mostly_true = times_true[chosen] * 2 > TRIALS;
+            let part = if mostly_true == random.chance(70) { self.push(Not, vec![chosen], 0) } else { chosen };
+            let op = if random.chance(85) { And } else { Or };
+            root = if round == 0 { self.push(Or, vec![part, part], 0) } else { self.push(op, vec![root, part], 0) };
+        }
     }
 
     fn push(&mut self, op: Op, arguments: Vec<usize>, width: u32) -> usize {
@@ -241,7 +264,7 @@ impl Plain {
 
     /// A node of this width, newer ones rather than older ones.
     fn pick(&mut self, random: &mut Random, width: u32) -> usize {
-        if width > 0 && random.chance(20) {
+        if width > 0 && random.chance(14) {
             return self.constant(random, width);
         }
         let matching: Vec<usize> = (0..self.nodes.len()).filter(|&n| self.nodes[n].width == width).collect();
