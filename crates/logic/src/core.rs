@@ -43,6 +43,8 @@ pub trait Propagator {
     fn explain(&mut self, lit: Lit, clause: &mut Vec<Lit>);
     /// The clause of the last [`Consequence::Conflict`].
     fn conflict(&self) -> &[Lit];
+    /// Every variable has a value, and [`Propagator::propagate`] had nothing more to say.
+    fn model_found(&mut self);
 }
 
 /// The theory that a core calls.
@@ -53,6 +55,10 @@ pub trait ClauseSink {
     /// A fresh variable. Variable 0, the constant, is made and fixed before any other.
     fn new_var(&mut self) -> Var;
     fn add_clause(&mut self, clause: &[Lit]);
+    /// A clause that the theory implies; if a proof is logged, its steps have just been written (see [`crate::proof`]).
+    fn add_lemma(&mut self, clause: &[Lit]) {
+        self.add_clause(clause);
+    }
 }
 
 /// A conflict-driven SAT solver: incremental, with assumptions and a theory.

@@ -7,5 +7,8 @@ pub mod blast;
 pub mod core;
 pub mod limits;
 pub mod literal;
+pub mod order;
+pub mod proof;
 pub mod smtlib;
+pub mod solver;
 pub mod term;

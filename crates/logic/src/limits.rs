@@ -29,6 +29,11 @@ pub struct Limits {
 const MEMORY_INTERVAL: Duration = Duration::from_millis(20);
 
 impl Limits {
+    /// Everything until `deadline`.
+    pub fn until(deadline: Instant) -> Limits {
+        Limits { deadline: Some(deadline), ..Limits::default() }
+    }
+
     /// The reason to stop now, if there is one.
     pub fn stop(&self) -> Option<Stop> {
         if self.cancel.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {

@@ -2,13 +2,18 @@
 //!
 //! Chronological backtracking is off: the theory's trail is a stack of levels, and assignments below the current level would
 //! not fit into it. Bounded variable addition (`factor`) is off too, because clauses over variables that only CaDiCaL knows
-//! have no place in a proof of ours.
+//! have no place in a proof of ours. It is also the only technique of CaDiCaL that derives clauses which do not follow.
+//!
+//! A proof takes CaDiCaL's own numbers for clauses, and its antecedents as hints. Clauses that CaDiCaL sets aside when it
+//! eliminates variables may come back later, so they are not deleted from the proof.
 
 use super::{Answer, ClauseSink, Consequence, SatCore, SharedPropagator, Statistics};
 use crate::limits::{Limits, Stop};
 use crate::literal::{Lit, Var};
-use cadical_sys::{CaDiCal, ExternalPropagator, Status, Terminator};
+use crate::proof::Proof;
+use cadical_sys::{CaDiCal, ExternalPropagator, ProofTracer, Status, Terminator};
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::rc::Rc;
 
 /// A CaDiCaL solver and the theory that it calls.
@@ -17,6 +22,9 @@ pub struct Cadical {
     limits: Rc<Watch>,
     variables: u32,
     assumed: Vec<Lit>,
+    proof: Proof,
+    /// Whether the clause that is being handed over comes from the theory.
+    from_theory: Rc<Cell<bool>>,
 }
 
 /// The limits of the call under way, seen by CaDiCaL's terminator; and what it saw.
@@ -40,14 +48,24 @@ impl Terminator for Terminate {
 
 impl Cadical {
     pub fn new(theory: SharedPropagator) -> Cadical {
+        Cadical::with_proof(theory, Proof::default())
+    }
+
+    /// Logs what it does to `proof`.
+    pub fn with_proof(theory: SharedPropagator, proof: Proof) -> Cadical {
         let mut solver = CaDiCal::new();
         for (option, value) in [("quiet", 1), ("chrono", 0), ("factor", 0), ("ilb", 0)] {
             solver.set(option, value);
         }
         let limits = Rc::new(Watch::default());
         solver.connect_terminator(Terminate(limits.clone()));
-        solver.connect_external_propagator(Adapter::new(theory));
-        let mut core = Cadical { solver, limits, variables: 0, assumed: Vec::new() };
+        let from_theory = Rc::new(Cell::new(false));
+        if proof.is_on() {
+            let tracer = Tracer { proof: proof.clone(), from_theory: from_theory.clone(), set_aside: HashSet::new() };
+            solver.connect_proof_tracer1(tracer, true, false);
+        }
+        solver.connect_external_propagator(Adapter::new(theory, from_theory.clone()));
+        let mut core = Cadical { solver, limits, variables: 0, assumed: Vec::new(), proof, from_theory };
         core.new_var();
         core.add_clause(&[Lit::TRUE]);
         core
@@ -67,6 +85,11 @@ impl ClauseSink for Cadical {
             self.solver.add(lit.to_dimacs());
         }
         self.solver.add(0);
+    }
+
+    fn add_lemma(&mut self, clause: &[Lit]) {
+        self.from_theory.set(true);
+        self.add_clause(clause);
     }
 }
 
@@ -94,9 +117,15 @@ impl SatCore for Cadical {
         for lit in assumptions {
             self.solver.assume(lit.to_dimacs());
         }
+        self.proof.query(assumptions);
         match self.solver.solve() {
             Status::SATISFIABLE => Answer::Satisfiable,
-            Status::UNSATISFIABLE => Answer::Unsatisfiable,
+            Status::UNSATISFIABLE => {
+                if self.proof.is_on() {
+                    self.solver.conclude();
+                }
+                Answer::Unsatisfiable
+            }
             Status::UNKNOWN => Answer::Unknown(self.limits.stopped.get().unwrap_or(Stop::Cancelled)),
         }
     }
@@ -126,11 +155,12 @@ struct Adapter {
     given: usize,
     conflict_pending: bool,
     under_way: bool,
+    from_theory: Rc<Cell<bool>>,
 }
 
 impl Adapter {
-    fn new(theory: SharedPropagator) -> Adapter {
-        Adapter { theory, clause: Vec::new(), given: 0, conflict_pending: false, under_way: false }
+    fn new(theory: SharedPropagator, from_theory: Rc<Cell<bool>>) -> Adapter {
+        Adapter { theory, clause: Vec::new(), given: 0, conflict_pending: false, under_way: false, from_theory }
     }
 
     fn next_literal(&mut self) -> i32 {
@@ -146,6 +176,7 @@ impl Adapter {
     fn begin(&mut self) {
         self.given = 0;
         self.under_way = true;
+        self.from_theory.set(true);
     }
 }
 
@@ -167,9 +198,20 @@ impl ExternalPropagator for Adapter {
     }
 
     fn cb_check_found_model(&mut self, _model: &[i32]) -> bool {
-        match self.theory.borrow_mut().propagate() {
-            Consequence::Nothing => true,
-            Consequence::Implied(_) => true,
+        let mut theory = self.theory.borrow_mut();
+        match theory.propagate() {
+            Consequence::Nothing => {
+                theory.model_found();
+                true
+            }
+            Consequence::Implied(lit) => {
+                // It is false in the model: its explanation is a conflict.
+                self.clause.clear();
+                theory.explain(lit, &mut self.clause);
+                drop(theory);
+                self.begin();
+                false
+            }
             Consequence::Conflict => {
                 self.conflict_pending = true;
                 false
@@ -214,4 +256,66 @@ impl ExternalPropagator for Adapter {
     fn cb_add_external_clause_lit(&mut self) -> i32 {
         self.next_literal()
     }
+}
+
+/// CaDiCaL's account of its clauses, on its way to the proof.
+struct Tracer {
+    proof: Proof,
+    from_theory: Rc<Cell<bool>>,
+    /// Clauses that CaDiCaL is about to delete and may restore.
+    set_aside: HashSet<i64>,
+}
+
+/// The conclusion that an assumption clause was found; CaDiCaL's `ConclusionType`.
+const BY_ASSUMPTIONS: i32 = 2;
+
+fn number(id: i64) -> u64 {
+    id.unsigned_abs()
+}
+
+impl ProofTracer for Tracer {
+    fn add_original_clause(&mut self, id: i64, _redundant: bool, clause: &[i32], restored: bool) {
+        if restored {
+            // It was never deleted from the proof.
+        } else if self.from_theory.take() {
+            self.proof.lemma(number(id), clause.iter().copied());
+        } else {
+            self.proof.input(number(id), clause.iter().copied());
+        }
+    }
+
+    fn add_derived_clause(&mut self, id: i64, _redundant: bool, _witness: i32, clause: &[i32], antecedents: &[i64]) {
+        self.proof.derived(number(id), clause.iter().copied(), antecedents);
+    }
+
+    fn delete_clause(&mut self, id: i64, _redundant: bool, _clause: &[i32]) {
+        if !self.set_aside.remove(&id) {
+            self.proof.deleted(number(id));
+        }
+    }
+
+    fn weaken_minus(&mut self, id: i64, _clause: &[i32]) {
+        self.set_aside.insert(id);
+    }
+
+    fn add_assumption_clause(&mut self, id: i64, clause: &[i32], antecedents: &[i64]) {
+        self.proof.derived(number(id), clause.iter().copied(), antecedents);
+    }
+
+    fn conclude_unsat(&mut self, conclusion_type: i32, clause_ids: &[i64]) {
+        // Only constraints, which are not used, have more than one.
+        let [id] = *clause_ids else { return };
+        self.proof.refuted(number(id));
+        if conclusion_type == BY_ASSUMPTIONS {
+            self.proof.deleted(number(id));
+        }
+    }
+
+    fn strengthen(&mut self, _id: i64) {}
+    fn finalize_clause(&mut self, _id: i64, _clause: &[i32]) {}
+    fn add_assumption(&mut self, _lit: i32) {}
+    fn add_constraint(&mut self, _clause: &[i32]) {}
+    fn reset_assumptions(&mut self) {}
+    fn conclude_sat(&mut self, _conclusion_type: i32, _model: &[i32]) {}
+    fn conclude_unknown(&mut self, _trail: &[i32]) {}
 }
