@@ -65,7 +65,10 @@ fn ask_z3(questions: &[String]) -> Vec<String> {
     let text: String = questions
         .iter()
         .map(|question| {
-            format!("(reset)\n(set-option :timeout {})\n(set-logic QF_BV)\n{question}(check-sat)\n", PATIENCE.as_millis())
+            format!(
+                "(reset)\n(set-option :timeout {})\n(set-logic QF_BV)\n{question}(check-sat)\n",
+                PATIENCE.as_millis()
+            )
         })
         .collect();
     let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()));

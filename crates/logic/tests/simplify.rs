@@ -42,9 +42,11 @@ fn simplified_terms_mean_the_same() {
             for (number, &term) in built.iter().enumerate() {
                 let found = evaluation.value(term).number();
                 assert_eq!(
-                    found, values[number],
+                    found,
+                    values[number],
                     "seed {seed}, round {round}, node {number}: {:?} of {:?} is {:?}",
-                    plain.nodes[number], plain.nodes[number].arguments.iter().map(|&n| values[n]).collect::<Vec<_>>(),
+                    plain.nodes[number],
+                    plain.nodes[number].arguments.iter().map(|&n| values[n]).collect::<Vec<_>>(),
                     terms.node(term),
                 );
                 let known = terms.known(term);

@@ -272,7 +272,11 @@ impl Plain {
             return if self.variables < 5 { self.variable(width) } else { self.constant(random, width) };
         }
         let newer = matching.len().saturating_sub(8);
-        if random.chance(60) { matching[newer + random.below(matching.len() - newer)] } else { random.one_of(&matching) }
+        if random.chance(60) {
+            matching[newer + random.below(matching.len() - newer)]
+        } else {
+            random.one_of(&matching)
+        }
     }
 
     /// A width that is in use.
@@ -569,12 +573,30 @@ fn apply(op: Op, arguments: &[u128], widths: &[u32]) -> u128 {
         Mul => a.wrapping_mul(b),
         Udiv => a.checked_div(b).unwrap_or(u128::MAX),
         Urem => a.checked_rem(b).unwrap_or(a),
-        Sdiv if b == 0 => if x < 0 { 1 } else { u128::MAX },
+        Sdiv if b == 0 => {
+            if x < 0 {
+                1
+            } else {
+                u128::MAX
+            }
+        }
         Sdiv => x.wrapping_div(y) as u128,
         Srem if b == 0 => a,
         Srem => x.wrapping_rem(y) as u128,
-        Shl => if far { 0 } else { a << b },
-        Lshr => if far { 0 } else { a >> b },
+        Shl => {
+            if far {
+                0
+            } else {
+                a << b
+            }
+        }
+        Lshr => {
+            if far {
+                0
+            } else {
+                a >> b
+            }
+        }
         Ashr => (x >> if far { width - 1 } else { b as u32 }) as u128,
         Concat => a << widths[1] | b,
         Extract(low) => a >> low,
