@@ -22,4 +22,4 @@ mod witness;
 
 pub use event::Choice;
 pub use search::{Explored, Finding, Limits, Properties, Stats, What, explore};
-pub use witness::{options, witness};
+pub use witness::{claim_race, options, witness};
