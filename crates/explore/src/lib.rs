@@ -11,10 +11,12 @@
 //! | `wakeup` | wake-up trees |
 //! | `run` | one event of the interpreter: a visible step and the invisible ones after it |
 //! | `search` | the algorithm |
+//! | `bounded` | the same with a bound on preemptions |
 //! | `deadlock` | who waits for whom |
 //! | `witness` | what it found, written down |
 //! | `shorten` | a witness of any engine, with fewer context switches |
 
+mod bounded;
 mod deadlock;
 mod event;
 mod history;
@@ -25,6 +27,6 @@ mod wakeup;
 mod witness;
 
 pub use event::Choice;
-pub use search::{Explored, Finding, Limits, Properties, Stats, What, explore};
+pub use search::{Explored, Finding, Limits, Properties, Stats, What, explore, explore_bounded};
 pub use shorten::{context_switches, shorten};
 pub use witness::{options, witness};

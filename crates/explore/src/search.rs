@@ -12,6 +12,7 @@
 
 use crate::deadlock::circle;
 use crate::event::{Access, Choice, Clock, Event, Footprint};
+use crate::bounded::Preemptions;
 use crate::history::{Dependences, History};
 use crate::run::{Changes, Effect, Inputs, Ran, Statics, add_accesses, run_event, run_invisible};
 use crate::wakeup::{Planned, WakeupTree, is_weak_initial};
@@ -121,20 +122,34 @@ pub struct Explored {
 /// Waits on condition variables may end without a signal, except where deadlocks are concerned: a lost signal would never be
 /// one. So a program that waits is explored twice when both are asked for.
 pub fn explore(program: &Program, properties: Properties, limits: &Limits<'_>) -> Explored {
+    explore_with(program, properties, limits, None)
+}
+
+/// Explores the executions in which at most `preemptions` times another thread takes over from one that could go on.
+pub fn explore_bounded(
+    program: &Program,
+    properties: Properties,
+    limits: &Limits<'_>,
+    preemptions: u32,
+) -> Explored {
+    explore_with(program, properties, limits, Some(preemptions))
+}
+
+fn explore_with(program: &Program, properties: Properties, limits: &Limits<'_>, bound: Option<u32>) -> Explored {
     let image = Image::new(program);
     let statics = Statics::new(program, &image);
     if !statics.has_waits() {
-        return explore_once(&image, &statics, properties, limits, false);
+        return explore_once(&image, &statics, properties, limits, bound, false);
     }
     let others = Properties { deadlock: false, ..properties };
     if others == Properties::NONE {
-        return explore_once(&image, &statics, properties, limits, false);
+        return explore_once(&image, &statics, properties, limits, bound, false);
     }
-    let first = explore_once(&image, &statics, others, limits, true);
+    let first = explore_once(&image, &statics, others, limits, bound, true);
     if !properties.deadlock || first.finding.is_some() {
         return first;
     }
-    let second = explore_once(&image, &statics, Properties { deadlock: true, ..Properties::NONE }, limits, false);
+    let second = explore_once(&image, &statics, Properties { deadlock: true, ..Properties::NONE }, limits, bound, false);
     Explored {
         finding: second.finding,
         incomplete: first.incomplete.or(second.incomplete),
@@ -151,12 +166,14 @@ fn explore_once(
     statics: &Statics,
     properties: Properties,
     limits: &Limits<'_>,
+    bound: Option<u32>,
     spurious_wakeups: bool,
 ) -> Explored {
     let mut search = Search {
         statics,
         properties,
         limits,
+        preemptions: bound.map(Preemptions::at_most),
         spurious_wakeups,
         machine: Machine::new(image, &options(spurious_wakeups)),
         inputs: Inputs::default(),
@@ -177,29 +194,31 @@ fn explore_once(
 }
 
 /// A place in the current execution: before the event of the same index.
-struct Node {
+pub(crate) struct Node {
     /// What is left to explore from here, after what is being explored.
-    tree: WakeupTree,
+    pub tree: WakeupTree,
     /// What has been explored, with everything that begins with it.
-    sleep: Vec<Planned>,
+    pub sleep: Vec<Planned>,
     /// Reversible races of the event explored from here with earlier ones.
     races: Vec<u32>,
 }
 
-struct Search<'a, 'p> {
+pub(crate) struct Search<'a, 'p> {
     statics: &'a Statics,
     properties: Properties,
     limits: &'a Limits<'a>,
+    /// Kept only if there is a bound on them.
+    pub preemptions: Option<Preemptions>,
     spurious_wakeups: bool,
-    machine: Machine<'p>,
+    pub machine: Machine<'p>,
     inputs: Inputs,
-    events: Vec<Event>,
-    nodes: Vec<Node>,
+    pub events: Vec<Event>,
+    pub nodes: Vec<Node>,
     history: History,
     /// By thread: the indices of its events so far.
     last_of: Vec<Vec<u32>>,
     /// By thread: what happened before it was created.
-    born: Vec<Clock>,
+    pub born: Vec<Clock>,
     /// Machines before certain events, to go back to.
     snapshots: Vec<(usize, Machine<'p>)>,
     /// The first event that was not part of the execution before.
@@ -248,7 +267,7 @@ impl<'p> Search<'_, 'p> {
         }
     }
 
-    fn note(&mut self, reason: &str) {
+    pub fn note(&mut self, reason: &str) {
         self.incomplete.get_or_insert_with(|| reason.to_string());
     }
 
@@ -281,7 +300,9 @@ impl<'p> Search<'_, 'p> {
 
     /// What stays asleep after the last event.
     fn child_sleep(&self) -> Vec<Planned> {
-        let (Some(node), Some(event)) = (self.nodes.last(), self.events.last()) else { return Vec::new() };
+        let (Some(node), Some(event), None) = (self.nodes.last(), self.events.last(), &self.preemptions) else {
+            return Vec::new();
+        };
         let independent =
             |sleeping: &&Planned| sleeping.thread != event.thread && !sleeping.footprint.conflicts(&event.footprint);
         node.sleep.iter().filter(independent).cloned().collect()
@@ -299,7 +320,7 @@ impl<'p> Search<'_, 'p> {
     }
 
     /// Whether a thread can make an event now. Exit waits for everybody else.
-    fn can_step(&self, thread: ThreadId) -> bool {
+    pub fn can_step(&self, thread: ThreadId) -> bool {
         self.machine.threads().get(thread).is_some()
             && self.machine.enabled(thread)
             && !self.is_leaving(thread)
@@ -308,7 +329,7 @@ impl<'p> Search<'_, 'p> {
 
     fn spins(&self, thread: ThreadId) -> bool {
         let last = self.last_of.get(thread.index()).and_then(|list| list.last());
-        last.is_some_and(|last| self.events[*last as usize].spins)
+        last.is_some_and(|last| self.events[*last as usize].spins && !self.is_disturbed(*last as usize))
     }
 
     fn is_leaving(&self, thread: ThreadId) -> bool {
@@ -325,6 +346,7 @@ impl<'p> Search<'_, 'p> {
             self.snapshots.push((self.events.len(), self.machine.clone()));
         }
         let thread = planned.thread;
+        self.count_preemption(thread);
         let threads = self.machine.threads().len();
         self.inputs.begin(&planned.choices);
         let mut footprint = Footprint::default();
@@ -524,12 +546,16 @@ impl<'p> Search<'_, 'p> {
                 if self.properties.race && self.is_data_race(race as usize, index) {
                     return self.found_race(race as usize, index);
                 }
+                if self.preemptions.is_some() {
+                    continue;
+                }
                 let last = &self.events[index];
                 let footprint =
                     if last.steps > 1 { Footprint(vec![Access::Everything]) } else { last.footprint.clone() };
                 let last = Planned { thread: last.thread, footprint, choices: last.choices.clone() };
                 self.plant(race as usize, last);
             }
+            self.plan_switches(index);
         }
         self.plant_waiting();
         self.first_new = self.events.len();
@@ -556,6 +582,9 @@ impl<'p> Search<'_, 'p> {
 
     /// Makes sure that an execution is explored in which `last` comes before the event at `first`.
     fn plant(&mut self, first: usize, last: Planned) {
+        if self.preemptions.is_some() {
+            return self.plan_switch(first, last.thread);
+        }
         let event = &self.events[first];
         let mut sequence: Vec<Planned> = self.events[first + 1..]
             .iter()
@@ -629,10 +658,10 @@ impl<'p> Search<'_, 'p> {
     }
 
     /// The first branch whose thread can step; one that cannot was planned for a wait that lies further back.
-    fn next_able(&self, tree: &mut WakeupTree) -> Option<(Planned, WakeupTree)> {
+    fn next_able(&mut self, tree: &mut WakeupTree) -> Option<(Planned, WakeupTree)> {
         while !tree.branches.is_empty() {
             let (planned, subtree) = tree.branches.remove(0);
-            if self.can_step(planned.thread) {
+            if self.can_step(planned.thread) && self.is_within_bound(planned.thread) {
                 return Some((planned, subtree));
             }
         }
@@ -642,6 +671,9 @@ impl<'p> Search<'_, 'p> {
     /// Takes back the last event.
     fn pop_event(&mut self) -> Option<Event> {
         let event = self.events.pop()?;
+        if let Some(preemptions) = &mut self.preemptions {
+            preemptions.pop();
+        }
         for access in event.footprint.0.iter().rev() {
             self.history.pop(*access);
         }
