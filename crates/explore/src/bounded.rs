@@ -10,7 +10,7 @@
 //! so more is explored, never less.
 
 use crate::event::{Access, Footprint, SyncKind};
-use crate::search::Search;
+use crate::search::{Incomplete, Search};
 use crate::wakeup::{Planned, WakeupTree};
 use leno_ir::index::Idx;
 use leno_ir::interp::ThreadId;
@@ -51,7 +51,7 @@ impl Search<'_, '_> {
         let is_within = preemptions.count() + u32::from(self.preempts(thread)) <= preemptions.bound;
         if !is_within {
             let bound = preemptions.bound;
-            self.note(&format!("only schedules with at most {bound} preemptions were explored"));
+            self.note(Incomplete::Preemptions(bound));
         }
         is_within
     }
@@ -126,10 +126,7 @@ impl Search<'_, '_> {
 /// Whether the order of two events can matter: they are dependent, and the later one is not a lock that the earlier one set free.
 fn may_swap(earlier: &Footprint, later: &Footprint) -> bool {
     let frees = |a: Access, b: Access| {
-        matches!(
-            (a, b),
-            (Access::Sync { step: SyncKind::Release, .. }, Access::Sync { step: SyncKind::Acquire, .. })
-        )
+        matches!((a, b), (Access::Sync { step: SyncKind::Release, .. }, Access::Sync { step: SyncKind::Acquire, .. }))
     };
     earlier.0.iter().any(|a| later.0.iter().any(|b| a.conflicts(*b) && !frees(*a, *b)))
 }

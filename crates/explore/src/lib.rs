@@ -27,6 +27,6 @@ mod wakeup;
 mod witness;
 
 pub use event::Choice;
-pub use search::{Explored, Finding, Limits, Properties, Stats, What, explore, explore_bounded};
+pub use search::{Bounds, Explored, Finding, Incomplete, Limits, Properties, Stats, What, explore, explore_with};
 pub use shorten::{context_switches, shorten};
 pub use witness::{options, witness};

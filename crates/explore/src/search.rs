@@ -10,15 +10,15 @@
 //! values: an event is repeated with every value before it goes to sleep. `exit` waits until nobody else can step, since what
 //! can go wrong before an early exit can also go wrong before a late one.
 
+use crate::bounded::Preemptions;
 use crate::deadlock::circle;
 use crate::event::{Access, Choice, Clock, Event, Footprint};
-use crate::bounded::Preemptions;
 use crate::history::{Dependences, History};
-use crate::run::{Changes, Effect, Inputs, Ran, Statics, add_accesses, run_event, run_invisible};
+use crate::run::{Changes, Effect, Inputs, Ran, Statics, add_accesses, run_event};
 use crate::wakeup::{Planned, WakeupTree, is_weak_initial};
 use crate::witness::options;
 use leno_ir::index::Idx;
-use leno_ir::interp::{Blocked, Ending, Image, MAIN, Machine, Next, Status, ThreadId, Violation, ViolationKind, Wait};
+use leno_ir::interp::{Blocked, Ending, Image, Machine, Next, Status, ThreadId, Violation, ViolationKind, Wait};
 use leno_ir::program::{Program, TerminatorKind};
 use std::collections::BTreeSet;
 
@@ -70,6 +70,8 @@ pub struct Stats {
     /// Executions given up because all that could follow had been explored.
     pub redundant: u64,
     pub events: u64,
+    /// Events in the longest execution.
+    pub longest: u64,
 }
 
 /// A violation, and how to get there.
@@ -108,12 +110,29 @@ impl What {
     }
 }
 
+/// Why not every execution was explored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Incomplete {
+    /// Who asked for the search wanted no more.
+    Stopped,
+    /// An execution had more events than this.
+    TooLong(usize),
+    /// A thread may run for ever without being seen by others.
+    Endless,
+    /// The program's behaviour depends on something of which only a few cases were tried.
+    DependsOn(&'static str),
+    /// Schedules with more preemptions than this were left out.
+    Preemptions(u32),
+    /// The program wants more memory than it may have.
+    OutOfMemory,
+}
+
 /// What the search established.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Explored {
     pub finding: Option<Finding>,
     /// Why not every execution was explored; None if every one was.
-    pub incomplete: Option<String>,
+    pub incomplete: Option<Incomplete>,
     pub stats: Stats,
 }
 
@@ -122,34 +141,35 @@ pub struct Explored {
 /// Waits on condition variables may end without a signal, except where deadlocks are concerned: a lost signal would never be
 /// one. So a program that waits is explored twice when both are asked for.
 pub fn explore(program: &Program, properties: Properties, limits: &Limits<'_>) -> Explored {
-    explore_with(program, properties, limits, None)
+    explore_with(program, properties, limits, &Bounds::default())
 }
 
-/// Explores the executions in which at most `preemptions` times another thread takes over from one that could go on.
-pub fn explore_bounded(
-    program: &Program,
-    properties: Properties,
-    limits: &Limits<'_>,
-    preemptions: u32,
-) -> Explored {
-    explore_with(program, properties, limits, Some(preemptions))
+/// What else executions may be restricted to. What is left out is why a search is incomplete.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Bounds {
+    /// How often at most another thread takes over from one that could go on.
+    pub preemptions: Option<u32>,
+    /// How many bytes the program may have allocated at once.
+    pub memory: Option<u64>,
 }
 
-fn explore_with(program: &Program, properties: Properties, limits: &Limits<'_>, bound: Option<u32>) -> Explored {
+/// Explores the executions of a program within bounds.
+pub fn explore_with(program: &Program, properties: Properties, limits: &Limits<'_>, bounds: &Bounds) -> Explored {
     let image = Image::new(program);
     let statics = Statics::new(program, &image);
     if !statics.has_waits() {
-        return explore_once(&image, &statics, properties, limits, bound, false);
+        return explore_once(&image, &statics, properties, limits, bounds, false);
     }
     let others = Properties { deadlock: false, ..properties };
     if others == Properties::NONE {
-        return explore_once(&image, &statics, properties, limits, bound, false);
+        return explore_once(&image, &statics, properties, limits, bounds, false);
     }
-    let first = explore_once(&image, &statics, others, limits, bound, true);
+    let first = explore_once(&image, &statics, others, limits, bounds, true);
     if !properties.deadlock || first.finding.is_some() {
         return first;
     }
-    let second = explore_once(&image, &statics, Properties { deadlock: true, ..Properties::NONE }, limits, bound, false);
+    let second =
+        explore_once(&image, &statics, Properties { deadlock: true, ..Properties::NONE }, limits, bounds, false);
     Explored {
         finding: second.finding,
         incomplete: first.incomplete.or(second.incomplete),
@@ -157,6 +177,7 @@ fn explore_with(program: &Program, properties: Properties, limits: &Limits<'_>, 
             executions: first.stats.executions + second.stats.executions,
             redundant: first.stats.redundant + second.stats.redundant,
             events: first.stats.events + second.stats.events,
+            longest: first.stats.longest.max(second.stats.longest),
         },
     }
 }
@@ -166,16 +187,20 @@ fn explore_once(
     statics: &Statics,
     properties: Properties,
     limits: &Limits<'_>,
-    bound: Option<u32>,
+    bounds: &Bounds,
     spurious_wakeups: bool,
 ) -> Explored {
+    let mut machine_options = options(spurious_wakeups);
+    if let Some(memory) = bounds.memory {
+        machine_options.memory_limit = machine_options.memory_limit.min(memory);
+    }
     let mut search = Search {
         statics,
         properties,
         limits,
-        preemptions: bound.map(Preemptions::at_most),
+        preemptions: bounds.preemptions.map(Preemptions::at_most),
         spurious_wakeups,
-        machine: Machine::new(image, &options(spurious_wakeups)),
+        machine: Machine::new(image, &machine_options),
         inputs: Inputs::default(),
         events: Vec::new(),
         nodes: Vec::new(),
@@ -225,7 +250,7 @@ pub(crate) struct Search<'a, 'p> {
     first_new: usize,
     stats: Stats,
     is_interrupted: bool,
-    incomplete: Option<String>,
+    incomplete: Option<Incomplete>,
     finding: Option<Finding>,
 }
 
@@ -235,40 +260,29 @@ const LONGEST_ROUND: usize = 200;
 /// A snapshot is kept every so many events.
 const SNAPSHOT_EVERY: usize = 12;
 
+/// Copying so many words of a machine is worth making one event again.
+const WORDS_PER_EVENT: u64 = 1000;
+
 impl<'p> Search<'_, 'p> {
     fn start(&mut self) {
-        self.inputs.begin(&[]);
-        let ran = run_invisible(&mut self.machine, self.statics, &mut self.inputs, MAIN, &mut ());
-        // Values that the main thread asks for before its first visible step belong to a first, empty event.
-        let first = Event {
-            thread: MAIN,
-            number: 1,
-            footprint: Footprint::default(),
-            choices: self.inputs.asked.clone(),
-            clock: Clock::default(),
-            steps: 0,
-            effect: Effect::default(),
-            fingerprint: None,
-            spins: false,
-        };
-        let has_choices = !first.choices.is_empty();
-        if !self.absorb(ran, MAIN) {
-            return;
-        }
-        if has_choices {
-            self.note("nondeterministic values before the first visible step are sampled");
-        }
         self.descend(WakeupTree::default(), Vec::new());
         while self.finding.is_none() && self.backtrack() {
             self.is_interrupted |= (self.limits.interrupted)(&self.stats);
             if self.is_interrupted {
-                return self.note("the search was stopped");
+                return self.stop();
             }
         }
     }
 
-    pub fn note(&mut self, reason: &str) {
-        self.incomplete.get_or_insert_with(|| reason.to_string());
+    /// Not every execution is explored, for this reason; the first one is kept.
+    pub fn note(&mut self, reason: Incomplete) {
+        self.incomplete.get_or_insert(reason);
+    }
+
+    /// No more: this is the reason that counts.
+    fn stop(&mut self) {
+        self.is_interrupted = true;
+        self.incomplete = Some(Incomplete::Stopped);
     }
 
     // ---- going down
@@ -280,10 +294,10 @@ impl<'p> Search<'_, 'p> {
                 self.is_interrupted |= (self.limits.interrupted)(&self.stats);
             }
             if self.is_interrupted {
-                return self.note("the search was stopped");
+                return self.stop();
             }
             if self.events.len() >= self.limits.depth {
-                self.note("an execution was longer than the limit");
+                self.note(Incomplete::TooLong(self.limits.depth));
                 return self.end_execution();
             }
             let Some((planned, subtree)) = self.choose(&mut tree, &sleep) else {
@@ -341,23 +355,37 @@ impl<'p> Search<'_, 'p> {
 
     /// Makes one event. False if the search cannot go on from here.
     fn perform(&mut self, planned: Planned) -> bool {
-        let is_kept = self.snapshots.last().is_some_and(|(at, _)| *at == self.events.len());
-        if self.events.len().is_multiple_of(SNAPSHOT_EVERY) && !is_kept {
-            self.snapshots.push((self.events.len(), self.machine.clone()));
-        }
+        self.keep_snapshot();
         let thread = planned.thread;
         self.count_preemption(thread);
         let threads = self.machine.threads().len();
         self.inputs.begin(&planned.choices);
         let mut footprint = Footprint::default();
         let joined = self.joined_thread(thread);
-        let mut changes = Changes::new(self.statics);
+        let (limits, stats) = (self.limits, self.stats);
+        let interrupted = || (limits.interrupted)(&stats);
+        let mut changes = Changes::new(self.statics, &interrupted);
         let (ran, steps) =
             run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut changes);
         let effect = changes.effect;
         self.record(thread, footprint, steps, joined, threads, effect);
         self.stats.events += 1;
+        self.stats.longest = self.stats.longest.max(self.events.len() as u64);
         self.absorb(ran, thread)
+    }
+
+    /// Keeps a copy of the machine now and then: less often when it is large.
+    fn keep_snapshot(&mut self) {
+        if !self.events.len().is_multiple_of(SNAPSHOT_EVERY) {
+            return;
+        }
+        let is_due = match self.snapshots.last() {
+            Some((at, _)) => self.events.len() - at > (self.machine.weight() / WORDS_PER_EVENT) as usize,
+            None => true,
+        };
+        if is_due {
+            self.snapshots.push((self.events.len(), self.machine.clone()));
+        }
     }
 
     fn joined_thread(&self, thread: ThreadId) -> Option<ThreadId> {
@@ -471,7 +499,7 @@ impl<'p> Search<'_, 'p> {
     /// Takes in how an event ended. False if the search cannot go on from here.
     fn absorb(&mut self, ran: Ran, thread: ThreadId) -> bool {
         if let Some(reason) = self.inputs.incomplete {
-            self.note(&format!("the program depends on {reason}"));
+            self.note(Incomplete::DependsOn(reason));
         }
         match ran {
             Ran::Done => true,
@@ -480,9 +508,18 @@ impl<'p> Search<'_, 'p> {
                 false
             }
             Ran::Endless => {
-                self.note("a thread may run for ever without being seen by others");
+                self.note(Incomplete::Endless);
                 self.machine.stop_thread(thread);
                 true
+            }
+            Ran::OutOfMemory => {
+                self.note(Incomplete::OutOfMemory);
+                self.machine.stop_thread(thread);
+                true
+            }
+            Ran::Stopped => {
+                self.stop();
+                false
             }
             Ran::Violation(violation) => {
                 if self.properties.covers(violation.kind) {
@@ -700,8 +737,8 @@ impl<'p> Search<'_, 'p> {
                 run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut ());
             match ran {
                 Ran::Violation(violation) => self.machine.stop_thread(violation.thread),
-                Ran::Endless => self.machine.stop_thread(thread),
-                Ran::Done | Ran::Exited => {}
+                Ran::Endless | Ran::OutOfMemory => self.machine.stop_thread(thread),
+                Ran::Done | Ran::Exited | Ran::Stopped => {}
             }
         }
         self.born.truncate(self.machine.threads().len());

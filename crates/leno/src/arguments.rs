@@ -80,6 +80,12 @@ pub struct Check {
     /// Give up after this many seconds
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<f64>,
+    /// Give up when this much memory is used [default: three quarters of what there is]
+    #[arg(long, value_name = "MIB")]
+    pub memory: Option<u64>,
+    /// Only look at schedules that take over at most so often from a thread that could go on
+    #[arg(long, value_name = "N")]
+    pub preemptions: Option<u32>,
     /// Say on standard error what it took
     #[arg(long)]
     pub stats: bool,

@@ -1,7 +1,8 @@
 //! What each command does, and with which exit code it ends.
 
 use crate::arguments::{Check, Command, Dump, EmitC, Replay, Run, Sources};
-use leno::{CheckOptions, Compiled, Ending, Input, Options, Properties, RunOptions, Stats, Verdict};
+use crate::memory::MemoryLimit;
+use leno::{CheckOptions, Compiled, Ending, Input, Interruption, Options, Properties, RunOptions, Stats, Verdict};
 use leno_c::library;
 use leno_c::preprocess::Preprocess;
 use leno_ir::interp::Terminal;
@@ -54,6 +55,7 @@ pub fn execute(command: Command) -> Status {
 
 fn execute_check(check: &Check) -> Result<Status, Status> {
     let properties = properties(&check.property)?;
+    let memory = MemoryLimit::watch(check.memory);
     let mut sources = check.program.clone();
     sources.check_overflow |= properties.overflow;
     let compiled = load(&sources)?;
@@ -67,12 +69,18 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
         keep: check.keep.clone(),
         ..ReplayOptions::default()
     });
-    let options = CheckOptions { properties, timeout, replay };
-    let checked = leno::check(&compiled.program, &options, &|stats| progress.is_interrupted(stats));
+    let options =
+        CheckOptions { properties, timeout, preemptions: check.preemptions, memory: Some(memory.mebibytes), replay };
+    let interrupted = |stats: &Stats| match progress.is_interrupted(stats) {
+        true => Some(Interruption::User),
+        false => memory.is_reached(stats.executions).then_some(Interruption::Memory),
+    };
+    let checked = leno::check(&compiled.program, &options, &interrupted);
     progress.finish();
+    memory.release();
     if check.stats {
-        let Stats { executions, redundant, events } = checked.stats;
-        say(&format!("executions: {executions}\nredundant: {redundant}\nevents: {events}\n"));
+        let Stats { executions, redundant, events, longest } = checked.stats;
+        say(&format!("executions: {executions}\nredundant: {redundant}\nevents: {events}\nlongest: {longest}\n"));
         say(&format!("seconds: {:.3}\n", progress.start.elapsed().as_secs_f64()));
     }
     if let (Verdict::Unsafe(witness, _), Some(path)) = (&checked.verdict, &check.witness) {

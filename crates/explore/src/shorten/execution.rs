@@ -139,7 +139,7 @@ impl<'a, 'p> Course<'a, 'p> {
     ) -> Happened {
         let speaker = RefCell::new((MAIN, "main".to_string()));
         let mut inputs = Given { from: self.inputs, given: &mut execution.given, speaker: &speaker, clock: 0 };
-        let mut watched = Watch { speaker: &speaker, steps: 0, observer };
+        let mut watched = Watch { speaker: &speaker, steps: 0, most: self.budget.get(), observer };
         let ran = run(&mut execution.machine, self.statics, &mut inputs, &mut watched);
         self.spend(watched.steps);
         let goes_on = matches!(ran, Ran::Done);
@@ -270,6 +270,7 @@ impl Environment for Given<'_> {
 struct Watch<'a, O> {
     speaker: &'a RefCell<(ThreadId, String)>,
     steps: u64,
+    most: u64,
     observer: &'a mut O,
 }
 
@@ -285,6 +286,9 @@ impl<O: Observer> Observer for Watch<'_, O> {
     }
     fn after(&mut self, machine: &Machine<'_>, thread: ThreadId) {
         self.observer.after(machine, thread);
+    }
+    fn stops(&mut self) -> bool {
+        self.steps > self.most
     }
 }
 

@@ -138,6 +138,8 @@ pub struct Machine<'p> {
     pub(super) library: Library,
     /// The execution is over.
     pub(super) over: bool,
+    /// An allocation was refused for want of memory.
+    pub(super) refused: bool,
     pub(super) tainted: bool,
     pub(super) undefined: UndefinedPolicy,
     pub(super) spurious_wakeups: bool,
@@ -155,6 +157,7 @@ impl<'p> Machine<'p> {
             section: None,
             library: Library::default(),
             over: image.program.entry.is_none(),
+            refused: false,
             tainted: false,
             undefined: options.undefined,
             spurious_wakeups: options.spurious_wakeups,
@@ -202,6 +205,11 @@ impl<'p> Machine<'p> {
     /// Whether a function was called that nothing is known of, or an unknown object read.
     pub fn is_tainted(&self) -> bool {
         self.tainted
+    }
+
+    /// Whether an allocation was refused because the memory limit is reached: the real program may have more.
+    pub fn has_refused_memory(&self) -> bool {
+        self.refused
     }
 
     /// About how many words it takes to copy or hash the whole state.
