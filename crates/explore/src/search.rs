@@ -18,7 +18,7 @@ use crate::run::{Changes, Effect, Inputs, Ran, Statics, add_accesses, run_event}
 use crate::wakeup::{Planned, WakeupTree, is_weak_initial};
 use crate::witness::options;
 use leno_ir::index::Idx;
-use leno_ir::interp::{Blocked, Ending, Image, Machine, Next, Status, ThreadId, Violation, ViolationKind, Wait};
+use leno_ir::interp::{Blocked, Ending, Image, MAIN, Machine, Next, Status, ThreadId, Violation, ViolationKind, Wait};
 use leno_ir::program::{Program, TerminatorKind};
 use std::collections::BTreeSet;
 
@@ -30,24 +30,38 @@ pub struct Properties {
     pub deadlock: bool,
     pub memory: bool,
     pub overflow: bool,
+    /// Everything is freed when the program ends.
+    pub leak: bool,
+    /// Everything that is not freed when the program ends can still be reached.
+    pub memtrack: bool,
     /// Division by zero, misuse of locks and threads, …: all the rest.
     pub other: bool,
 }
 
 impl Properties {
     /// What a list of properties starts from.
-    pub const NONE: Properties =
-        Properties { assertion: false, race: false, deadlock: false, memory: false, overflow: false, other: false };
+    pub const NONE: Properties = Properties {
+        assertion: false,
+        race: false,
+        deadlock: false,
+        memory: false,
+        overflow: false,
+        leak: false,
+        memtrack: false,
+        other: false,
+    };
 
     /// All but those that must be asked for.
     pub const DEFAULT: Properties =
-        Properties { assertion: true, race: true, deadlock: true, memory: true, overflow: false, other: true };
+        Properties { assertion: true, race: true, deadlock: true, memory: true, other: true, ..Properties::NONE };
 
     pub fn covers(&self, kind: ViolationKind) -> bool {
         use ViolationKind::*;
         match kind {
             Assertion => self.assertion,
             SignedOverflow => self.overflow,
+            Leak => self.leak,
+            LostMemory => self.memtrack,
             NullDereference | OutOfBounds | InvalidPointer | UseAfterFree | UseAfterScope | WriteToConstant
             | DoubleFree | InvalidFree => self.memory,
             _ => self.other,
@@ -328,8 +342,11 @@ impl<'p> Search<'_, 'p> {
             return Some(planned);
         }
         let awake = |thread: &ThreadId| self.can_step(*thread) && !sleep.iter().any(|s| s.thread == *thread);
-        let last = self.events.last().map(|event| event.thread).filter(|thread| awake(thread));
-        let thread = last.or_else(|| self.machine.threads().ids().find(awake))?;
+        // The end comes last: what it cuts off is found by reversing races with it.
+        let stays = |thread: &ThreadId| awake(thread) && !self.is_leaving(*thread);
+        let last = self.events.last().map(|event| event.thread).filter(|thread| stays(thread));
+        let threads = || self.machine.threads().ids();
+        let thread = last.or_else(|| threads().find(stays)).or_else(|| threads().find(awake))?;
         Some((Planned { thread, footprint: Footprint::default(), choices: Vec::new() }, WakeupTree::default()))
     }
 
@@ -337,7 +354,7 @@ impl<'p> Search<'_, 'p> {
     pub fn can_step(&self, thread: ThreadId) -> bool {
         self.machine.threads().get(thread).is_some()
             && self.machine.enabled(thread)
-            && !self.is_leaving(thread)
+            && !self.waits_to_leave(thread)
             && !self.spins(thread)
     }
 
@@ -346,11 +363,26 @@ impl<'p> Search<'_, 'p> {
         last.is_some_and(|last| self.events[*last as usize].spins && !self.is_disturbed(*last as usize))
     }
 
+    /// Whether the next step of a thread ends the program.
     fn is_leaving(&self, thread: ThreadId) -> bool {
         match self.machine.next_op(thread) {
-            Next::Terminator(t) => matches!(t.kind, TerminatorKind::Exit(_) | TerminatorKind::Abort),
+            Next::Terminator(t) => match t.kind {
+                TerminatorKind::Exit(_) | TerminatorKind::Abort => true,
+                TerminatorKind::Return(_) => thread == MAIN && self.machine.threads()[thread].depth() == 1,
+                _ => false,
+            },
             Next::Instr(_) => false,
         }
+    }
+
+    /// What has been allocated and not yet freed differs between an early exit and a late one; all else does not.
+    fn waits_to_leave(&self, thread: ThreadId) -> bool {
+        !self.has_end_properties() && self.is_leaving(thread)
+    }
+
+    /// Whether it matters when the program ends.
+    fn has_end_properties(&self) -> bool {
+        self.properties.leak || self.properties.memtrack
     }
 
     /// Makes one event. False if the search cannot go on from here.
@@ -362,12 +394,16 @@ impl<'p> Search<'_, 'p> {
         self.inputs.begin(&planned.choices);
         let mut footprint = Footprint::default();
         let joined = self.joined_thread(thread);
+        let ends_all = self.has_end_properties() && self.is_leaving(thread);
         let (limits, stats) = (self.limits, self.stats);
         let interrupted = || (limits.interrupted)(&stats);
         let mut changes = Changes::new(self.statics, &interrupted);
         let (ran, steps) =
             run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut changes);
         let effect = changes.effect;
+        if ends_all {
+            footprint.0 = vec![Access::Everything];
+        }
         self.record(thread, footprint, steps, joined, threads, effect);
         self.stats.events += 1;
         self.stats.longest = self.stats.longest.max(self.events.len() as u64);
@@ -504,6 +540,10 @@ impl<'p> Search<'_, 'p> {
         match ran {
             Ran::Done => true,
             Ran::Exited => {
+                if let Some(violation) = self.leak(thread) {
+                    self.found(What::Violation(violation));
+                    return false;
+                }
                 self.end_execution();
                 false
             }
@@ -535,6 +575,13 @@ impl<'p> Search<'_, 'p> {
     }
 
     // ---- at the end of an execution
+
+    /// What has leaked when the program has ended, if that is asked for.
+    fn leak(&self, thread: ThreadId) -> Option<Box<Violation>> {
+        let leak = |is_asked: bool, kind| if is_asked { self.machine.leak(thread, kind) } else { None };
+        let lost = leak(self.properties.memtrack, ViolationKind::LostMemory);
+        lost.or_else(|| leak(self.properties.leak, ViolationKind::Leak))
+    }
 
     /// Nobody can step, or all who can are asleep.
     fn reach_end(&mut self, has_sleepers: bool) {

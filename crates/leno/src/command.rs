@@ -146,16 +146,19 @@ fn execute_replay(replay: &Replay) -> Result<Status, Status> {
     let witness = file.witness(&compiled.program).map_err(|error| wrong(error.to_string()))?;
     let machine = leno::replay_machine(&witness);
     let options = ReplayOptions { cc: recipe.cc, keep, machine, ..ReplayOptions::default() };
-    match leno_replay::replay(&compiled.program, &witness, &options) {
-        Replayed::Confirmed { how } => {
-            print(&format!("confirmed: {how}\n"))?;
-            Ok(Status::Violation)
-        }
-        Replayed::NotConfirmed { why } => {
-            print(&format!("not confirmed: {why}\n"))?;
-            Ok(Status::NoVerdict)
-        }
+    let runs = leno_replay::replay_often(&compiled.program, &witness, &options, replay.repeat);
+    let confirmed = runs.iter().filter(|run| run.is_confirmed()).count();
+    // The worst one counts, and is shown.
+    let (text, status) = match runs.iter().find(|run| !run.is_confirmed()).or(runs.first()) {
+        Some(Replayed::Confirmed { how }) => (format!("confirmed: {how}\n"), Status::Violation),
+        Some(Replayed::NotConfirmed { why }) => (format!("not confirmed: {why}\n"), Status::NoVerdict),
+        None => (String::new(), Status::NoVerdict),
+    };
+    print(&text)?;
+    if replay.repeat > 1 {
+        print(&format!("confirmed {confirmed} of {} times\n", runs.len()))?;
     }
+    Ok(status)
 }
 
 fn no_main() -> Status {
@@ -184,10 +187,12 @@ fn properties(names: &[String]) -> Result<Properties, Status> {
         selected.race |= text == "race" || has("no-data-race") || has("! data-race");
         selected.deadlock |= text == "deadlock";
         selected.memory |= text == "memsafety" || has("valid-deref") || has("valid-free") || has("valid-memsafety");
+        selected.leak |= text == "leak" || has("valid-memcleanup");
+        selected.memtrack |= text == "memtrack" || has("valid-memtrack") || has("valid-memsafety");
         selected.overflow |= text == "overflow" || has("overflow)");
         if selected == before && text != "all" {
             say(&format!(
-                "error: `{name}` selects no property\n  = help: choose from assert, race, deadlock, memsafety, overflow\n"
+                "error: `{name}` selects no property\n  = help: choose from assert, race, deadlock, memsafety, overflow, leak, memtrack\n"
             ));
             return Err(Status::BadInput);
         }

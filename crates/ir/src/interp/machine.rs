@@ -255,12 +255,6 @@ impl<'p> Machine<'p> {
         here.chain(thread.callers.iter().rev().map(|caller| (caller.func, caller.pc))).collect()
     }
 
-    /// The heap objects that were never freed, described for people.
-    pub fn leaks(&self) -> Vec<(u64, String)> {
-        let addresses = self.memory.live_heap_objects();
-        addresses.into_iter().map(|address| (address, self.describe_address(address))).collect()
-    }
-
     /// A new thread at the start of `func`, with all parameters undefined. Its thread-local objects begin to live.
     pub(super) fn add_thread(&mut self, func: FuncId, name: String) -> ThreadId {
         let function = &self.image.functions[func];
