@@ -11,15 +11,22 @@
 //! | `wakeup` | wake-up trees |
 //! | `run` | one event of the interpreter: a visible step and the invisible ones after it |
 //! | `search` | the algorithm |
+//! | `bounded` | the same with a bound on preemptions |
+//! | `deadlock` | who waits for whom |
 //! | `witness` | what it found, written down |
+//! | `shorten` | a witness of any engine, with fewer context switches |
 
+mod bounded;
+mod deadlock;
 mod event;
 mod history;
 mod run;
 mod search;
+mod shorten;
 mod wakeup;
 mod witness;
 
 pub use event::Choice;
-pub use search::{Explored, Finding, Limits, Properties, Stats, What, explore};
+pub use search::{Bounds, Explored, Finding, Incomplete, Limits, Properties, Stats, What, explore, explore_with};
+pub use shorten::{context_switches, shorten};
 pub use witness::{claim_race, options, witness};

@@ -186,6 +186,7 @@ fn lock_hash(address: u64, state: Option<Value>) -> u64 {
 /// Watches what the steps of an event change.
 pub struct Changes<'a> {
     statics: &'a Statics,
+    interrupted: &'a dyn Fn() -> bool,
     pub effect: Effect,
     /// The bytes that the step is about to write.
     watched: Option<Watched>,
@@ -200,8 +201,8 @@ struct Watched {
 }
 
 impl<'a> Changes<'a> {
-    pub fn new(statics: &'a Statics) -> Changes<'a> {
-        Changes { statics, effect: Effect::default(), watched: None }
+    pub fn new(statics: &'a Statics, interrupted: &'a dyn Fn() -> bool) -> Changes<'a> {
+        Changes { statics, interrupted, effect: Effect::default(), watched: None }
     }
 }
 
@@ -242,6 +243,10 @@ impl Observer for Changes<'_> {
         } else {
             self.effect.is_lasting |= old != new;
         }
+    }
+
+    fn stops(&mut self) -> bool {
+        (self.interrupted)()
     }
 }
 
@@ -298,16 +303,36 @@ pub enum Ran {
     Violation(Box<Violation>),
     /// A thread makes steps for ever without ever making a visible one.
     Endless,
+    /// The program wants more memory than it may have.
+    OutOfMemory,
+    /// The observer wants no more.
+    Stopped,
 }
 
 /// Steps of one thread between two visible ones, before we call it endless.
 const PATIENCE: u32 = 2_000_000;
 
+/// The observer is asked every so many steps whether to go on.
+const ASKED_EVERY: u32 = 512;
+
 /// Runs one event of a thread that can step; `footprint` gets what it touched, and the result says how many visible steps.
 pub fn run_event(
     machine: &mut Machine<'_>,
     statics: &Statics,
-    inputs: &mut Inputs,
+    inputs: &mut dyn Environment,
+    thread: ThreadId,
+    footprint: &mut Footprint,
+    observer: &mut impl Observer,
+) -> (Ran, u32) {
+    let (ran, steps) = run_steps(machine, statics, inputs, thread, footprint, observer);
+    // Whatever came of it, it may be wrong: the real program may have more memory.
+    if machine.has_refused_memory() { (Ran::OutOfMemory, steps) } else { (ran, steps) }
+}
+
+fn run_steps(
+    machine: &mut Machine<'_>,
+    statics: &Statics,
+    inputs: &mut dyn Environment,
     thread: ThreadId,
     footprint: &mut Footprint,
     observer: &mut impl Observer,
@@ -315,7 +340,10 @@ pub fn run_event(
     let mut steps = 0;
     let threads = machine.threads().len();
     loop {
-        add_accesses(machine, thread, footprint);
+        // (The very first step of a program may be one that nobody can see.)
+        if is_visible(machine, statics, thread) || steps > 0 {
+            add_accesses(machine, thread, footprint);
+        }
         steps += 1;
         match step(machine, inputs, thread, observer) {
             StepResult::Done => {}
@@ -328,6 +356,9 @@ pub fn run_event(
         }
         if !machine.in_section(thread) || !machine.enabled(thread) {
             break;
+        }
+        if steps.is_multiple_of(ASKED_EVERY) && observer.stops() {
+            return (Ran::Stopped, steps);
         }
     }
     for child in threads..machine.threads().len() {
@@ -347,7 +378,12 @@ fn ended(result: StepResult) -> Ran {
     }
 }
 
-fn step(machine: &mut Machine<'_>, inputs: &mut Inputs, thread: ThreadId, observer: &mut impl Observer) -> StepResult {
+fn step(
+    machine: &mut Machine<'_>,
+    inputs: &mut dyn Environment,
+    thread: ThreadId,
+    observer: &mut impl Observer,
+) -> StepResult {
     observer.before(machine, thread);
     let result = machine.step(thread, inputs);
     if result == StepResult::Done {
@@ -360,11 +396,11 @@ fn step(machine: &mut Machine<'_>, inputs: &mut Inputs, thread: ThreadId, observ
 pub fn run_invisible(
     machine: &mut Machine<'_>,
     statics: &Statics,
-    inputs: &mut Inputs,
+    inputs: &mut dyn Environment,
     thread: ThreadId,
     observer: &mut impl Observer,
 ) -> Ran {
-    for _ in 0..PATIENCE {
+    for step_number in 1..=PATIENCE {
         if machine.threads()[thread].status != Status::Running || is_visible(machine, statics, thread) {
             return Ran::Done;
         }
@@ -372,6 +408,9 @@ pub fn run_invisible(
             StepResult::Done => {}
             StepResult::Blocked => return Ran::Done,
             other => return ended(other),
+        }
+        if step_number.is_multiple_of(ASKED_EVERY) && (observer.stops() || machine.has_refused_memory()) {
+            return Ran::Stopped;
         }
     }
     Ran::Endless

@@ -10,9 +10,11 @@
 //! values: an event is repeated with every value before it goes to sleep. `exit` waits until nobody else can step, since what
 //! can go wrong before an early exit can also go wrong before a late one.
 
+use crate::bounded::Preemptions;
+use crate::deadlock::circle;
 use crate::event::{Access, Choice, Clock, Event, Footprint};
 use crate::history::{Dependences, History};
-use crate::run::{Changes, Effect, Inputs, Ran, Statics, add_accesses, run_event, run_invisible};
+use crate::run::{Changes, Effect, Inputs, Ran, Statics, add_accesses, run_event};
 use crate::wakeup::{Planned, WakeupTree, is_weak_initial};
 use crate::witness::options;
 use leno_ir::index::Idx;
@@ -28,24 +30,38 @@ pub struct Properties {
     pub deadlock: bool,
     pub memory: bool,
     pub overflow: bool,
+    /// Everything is freed when the program ends.
+    pub leak: bool,
+    /// Everything that is not freed when the program ends can still be reached.
+    pub memtrack: bool,
     /// Division by zero, misuse of locks and threads, …: all the rest.
     pub other: bool,
 }
 
 impl Properties {
     /// What a list of properties starts from.
-    pub const NONE: Properties =
-        Properties { assertion: false, race: false, deadlock: false, memory: false, overflow: false, other: false };
+    pub const NONE: Properties = Properties {
+        assertion: false,
+        race: false,
+        deadlock: false,
+        memory: false,
+        overflow: false,
+        leak: false,
+        memtrack: false,
+        other: false,
+    };
 
     /// All but those that must be asked for.
     pub const DEFAULT: Properties =
-        Properties { assertion: true, race: true, deadlock: true, memory: true, overflow: false, other: true };
+        Properties { assertion: true, race: true, deadlock: true, memory: true, other: true, ..Properties::NONE };
 
     pub fn covers(&self, kind: ViolationKind) -> bool {
         use ViolationKind::*;
         match kind {
             Assertion => self.assertion,
             SignedOverflow => self.overflow,
+            Leak => self.leak,
+            LostMemory => self.memtrack,
             NullDereference | OutOfBounds | InvalidPointer | UseAfterFree | UseAfterScope | WriteToConstant
             | DoubleFree | InvalidFree => self.memory,
             _ => self.other,
@@ -68,6 +84,8 @@ pub struct Stats {
     /// Executions given up because all that could follow had been explored.
     pub redundant: u64,
     pub events: u64,
+    /// Events in the longest execution.
+    pub longest: u64,
 }
 
 /// A violation, and how to get there.
@@ -95,12 +113,40 @@ pub enum What {
     Deadlock(Vec<Blocked>),
 }
 
+impl What {
+    /// The threads in which it goes wrong.
+    pub fn threads(&self) -> Vec<ThreadId> {
+        match self {
+            What::Violation(violation) => vec![violation.thread],
+            What::Race { first, second } => vec![*first, *second],
+            What::Deadlock(blocked) => blocked.iter().map(|blocked| blocked.thread).collect(),
+        }
+    }
+}
+
+/// Why not every execution was explored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Incomplete {
+    /// Who asked for the search wanted no more.
+    Stopped,
+    /// An execution had more events than this.
+    TooLong(usize),
+    /// A thread may run for ever without being seen by others.
+    Endless,
+    /// The program's behaviour depends on something of which only a few cases were tried.
+    DependsOn(&'static str),
+    /// Schedules with more preemptions than this were left out.
+    Preemptions(u32),
+    /// The program wants more memory than it may have.
+    OutOfMemory,
+}
+
 /// What the search established.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Explored {
     pub finding: Option<Finding>,
     /// Why not every execution was explored; None if every one was.
-    pub incomplete: Option<String>,
+    pub incomplete: Option<Incomplete>,
     pub stats: Stats,
 }
 
@@ -109,20 +155,35 @@ pub struct Explored {
 /// Waits on condition variables may end without a signal, except where deadlocks are concerned: a lost signal would never be
 /// one. So a program that waits is explored twice when both are asked for.
 pub fn explore(program: &Program, properties: Properties, limits: &Limits<'_>) -> Explored {
+    explore_with(program, properties, limits, &Bounds::default())
+}
+
+/// What else executions may be restricted to. What is left out is why a search is incomplete.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Bounds {
+    /// How often at most another thread takes over from one that could go on.
+    pub preemptions: Option<u32>,
+    /// How many bytes the program may have allocated at once.
+    pub memory: Option<u64>,
+}
+
+/// Explores the executions of a program within bounds.
+pub fn explore_with(program: &Program, properties: Properties, limits: &Limits<'_>, bounds: &Bounds) -> Explored {
     let image = Image::new(program);
     let statics = Statics::new(program, &image);
     if !statics.has_waits() {
-        return explore_once(&image, &statics, properties, limits, false);
+        return explore_once(&image, &statics, properties, limits, bounds, false);
     }
     let others = Properties { deadlock: false, ..properties };
     if others == Properties::NONE {
-        return explore_once(&image, &statics, properties, limits, false);
+        return explore_once(&image, &statics, properties, limits, bounds, false);
     }
-    let first = explore_once(&image, &statics, others, limits, true);
+    let first = explore_once(&image, &statics, others, limits, bounds, true);
     if !properties.deadlock || first.finding.is_some() {
         return first;
     }
-    let second = explore_once(&image, &statics, Properties { deadlock: true, ..Properties::NONE }, limits, false);
+    let second =
+        explore_once(&image, &statics, Properties { deadlock: true, ..Properties::NONE }, limits, bounds, false);
     Explored {
         finding: second.finding,
         incomplete: first.incomplete.or(second.incomplete),
@@ -130,6 +191,7 @@ pub fn explore(program: &Program, properties: Properties, limits: &Limits<'_>) -
             executions: first.stats.executions + second.stats.executions,
             redundant: first.stats.redundant + second.stats.redundant,
             events: first.stats.events + second.stats.events,
+            longest: first.stats.longest.max(second.stats.longest),
         },
     }
 }
@@ -139,14 +201,20 @@ fn explore_once(
     statics: &Statics,
     properties: Properties,
     limits: &Limits<'_>,
+    bounds: &Bounds,
     spurious_wakeups: bool,
 ) -> Explored {
+    let mut machine_options = options(spurious_wakeups);
+    if let Some(memory) = bounds.memory {
+        machine_options.memory_limit = machine_options.memory_limit.min(memory);
+    }
     let mut search = Search {
         statics,
         properties,
         limits,
+        preemptions: bounds.preemptions.map(Preemptions::at_most),
         spurious_wakeups,
-        machine: Machine::new(image, &options(spurious_wakeups)),
+        machine: Machine::new(image, &machine_options),
         inputs: Inputs::default(),
         events: Vec::new(),
         nodes: Vec::new(),
@@ -165,36 +233,38 @@ fn explore_once(
 }
 
 /// A place in the current execution: before the event of the same index.
-struct Node {
+pub(crate) struct Node {
     /// What is left to explore from here, after what is being explored.
-    tree: WakeupTree,
+    pub tree: WakeupTree,
     /// What has been explored, with everything that begins with it.
-    sleep: Vec<Planned>,
+    pub sleep: Vec<Planned>,
     /// Reversible races of the event explored from here with earlier ones.
     races: Vec<u32>,
 }
 
-struct Search<'a, 'p> {
+pub(crate) struct Search<'a, 'p> {
     statics: &'a Statics,
     properties: Properties,
     limits: &'a Limits<'a>,
+    /// Kept only if there is a bound on them.
+    pub preemptions: Option<Preemptions>,
     spurious_wakeups: bool,
-    machine: Machine<'p>,
+    pub machine: Machine<'p>,
     inputs: Inputs,
-    events: Vec<Event>,
-    nodes: Vec<Node>,
+    pub events: Vec<Event>,
+    pub nodes: Vec<Node>,
     history: History,
     /// By thread: the indices of its events so far.
     last_of: Vec<Vec<u32>>,
     /// By thread: what happened before it was created.
-    born: Vec<Clock>,
+    pub born: Vec<Clock>,
     /// Machines before certain events, to go back to.
     snapshots: Vec<(usize, Machine<'p>)>,
     /// The first event that was not part of the execution before.
     first_new: usize,
     stats: Stats,
     is_interrupted: bool,
-    incomplete: Option<String>,
+    incomplete: Option<Incomplete>,
     finding: Option<Finding>,
 }
 
@@ -204,40 +274,29 @@ const LONGEST_ROUND: usize = 200;
 /// A snapshot is kept every so many events.
 const SNAPSHOT_EVERY: usize = 12;
 
+/// Copying so many words of a machine is worth making one event again.
+const WORDS_PER_EVENT: u64 = 1000;
+
 impl<'p> Search<'_, 'p> {
     fn start(&mut self) {
-        self.inputs.begin(&[]);
-        let ran = run_invisible(&mut self.machine, self.statics, &mut self.inputs, MAIN, &mut ());
-        // Values that the main thread asks for before its first visible step belong to a first, empty event.
-        let first = Event {
-            thread: MAIN,
-            number: 1,
-            footprint: Footprint::default(),
-            choices: self.inputs.asked.clone(),
-            clock: Clock::default(),
-            steps: 0,
-            effect: Effect::default(),
-            fingerprint: None,
-            spins: false,
-        };
-        let has_choices = !first.choices.is_empty();
-        if !self.absorb(ran, MAIN) {
-            return;
-        }
-        if has_choices {
-            self.note("nondeterministic values before the first visible step are sampled");
-        }
         self.descend(WakeupTree::default(), Vec::new());
         while self.finding.is_none() && self.backtrack() {
             self.is_interrupted |= (self.limits.interrupted)(&self.stats);
             if self.is_interrupted {
-                return self.note("the search was stopped");
+                return self.stop();
             }
         }
     }
 
-    fn note(&mut self, reason: &str) {
-        self.incomplete.get_or_insert_with(|| reason.to_string());
+    /// Not every execution is explored, for this reason; the first one is kept.
+    pub fn note(&mut self, reason: Incomplete) {
+        self.incomplete.get_or_insert(reason);
+    }
+
+    /// No more: this is the reason that counts.
+    fn stop(&mut self) {
+        self.is_interrupted = true;
+        self.incomplete = Some(Incomplete::Stopped);
     }
 
     // ---- going down
@@ -249,10 +308,10 @@ impl<'p> Search<'_, 'p> {
                 self.is_interrupted |= (self.limits.interrupted)(&self.stats);
             }
             if self.is_interrupted {
-                return self.note("the search was stopped");
+                return self.stop();
             }
             if self.events.len() >= self.limits.depth {
-                self.note("an execution was longer than the limit");
+                self.note(Incomplete::TooLong(self.limits.depth));
                 return self.end_execution();
             }
             let Some((planned, subtree)) = self.choose(&mut tree, &sleep) else {
@@ -269,7 +328,9 @@ impl<'p> Search<'_, 'p> {
 
     /// What stays asleep after the last event.
     fn child_sleep(&self) -> Vec<Planned> {
-        let (Some(node), Some(event)) = (self.nodes.last(), self.events.last()) else { return Vec::new() };
+        let (Some(node), Some(event), None) = (self.nodes.last(), self.events.last(), &self.preemptions) else {
+            return Vec::new();
+        };
         let independent =
             |sleeping: &&Planned| sleeping.thread != event.thread && !sleeping.footprint.conflicts(&event.footprint);
         node.sleep.iter().filter(independent).cloned().collect()
@@ -281,49 +342,86 @@ impl<'p> Search<'_, 'p> {
             return Some(planned);
         }
         let awake = |thread: &ThreadId| self.can_step(*thread) && !sleep.iter().any(|s| s.thread == *thread);
-        let last = self.events.last().map(|event| event.thread).filter(|thread| awake(thread));
-        let thread = last.or_else(|| self.machine.threads().ids().find(awake))?;
+        // The end comes last: what it cuts off is found by reversing races with it.
+        let stays = |thread: &ThreadId| awake(thread) && !self.is_leaving(*thread);
+        let last = self.events.last().map(|event| event.thread).filter(|thread| stays(thread));
+        let threads = || self.machine.threads().ids();
+        let thread = last.or_else(|| threads().find(stays)).or_else(|| threads().find(awake))?;
         Some((Planned { thread, footprint: Footprint::default(), choices: Vec::new() }, WakeupTree::default()))
     }
 
     /// Whether a thread can make an event now. Exit waits for everybody else.
-    fn can_step(&self, thread: ThreadId) -> bool {
+    pub fn can_step(&self, thread: ThreadId) -> bool {
         self.machine.threads().get(thread).is_some()
             && self.machine.enabled(thread)
-            && !self.is_leaving(thread)
+            && !self.waits_to_leave(thread)
             && !self.spins(thread)
     }
 
     fn spins(&self, thread: ThreadId) -> bool {
         let last = self.last_of.get(thread.index()).and_then(|list| list.last());
-        last.is_some_and(|last| self.events[*last as usize].spins)
+        last.is_some_and(|last| self.events[*last as usize].spins && !self.is_disturbed(*last as usize))
     }
 
+    /// Whether the next step of a thread ends the program.
     fn is_leaving(&self, thread: ThreadId) -> bool {
         match self.machine.next_op(thread) {
-            Next::Terminator(t) => matches!(t.kind, TerminatorKind::Exit(_) | TerminatorKind::Abort),
+            Next::Terminator(t) => match t.kind {
+                TerminatorKind::Exit(_) | TerminatorKind::Abort => true,
+                TerminatorKind::Return(_) => thread == MAIN && self.machine.threads()[thread].depth() == 1,
+                _ => false,
+            },
             Next::Instr(_) => false,
         }
     }
 
+    /// What has been allocated and not yet freed differs between an early exit and a late one; all else does not.
+    fn waits_to_leave(&self, thread: ThreadId) -> bool {
+        !self.has_end_properties() && self.is_leaving(thread)
+    }
+
+    /// Whether it matters when the program ends.
+    fn has_end_properties(&self) -> bool {
+        self.properties.leak || self.properties.memtrack
+    }
+
     /// Makes one event. False if the search cannot go on from here.
     fn perform(&mut self, planned: Planned) -> bool {
-        let is_kept = self.snapshots.last().is_some_and(|(at, _)| *at == self.events.len());
-        if self.events.len().is_multiple_of(SNAPSHOT_EVERY) && !is_kept {
-            self.snapshots.push((self.events.len(), self.machine.clone()));
-        }
+        self.keep_snapshot();
         let thread = planned.thread;
+        self.count_preemption(thread);
         let threads = self.machine.threads().len();
         self.inputs.begin(&planned.choices);
         let mut footprint = Footprint::default();
         let joined = self.joined_thread(thread);
-        let mut changes = Changes::new(self.statics);
+        let ends_all = self.has_end_properties() && self.is_leaving(thread);
+        let (limits, stats) = (self.limits, self.stats);
+        let interrupted = || (limits.interrupted)(&stats);
+        let mut changes = Changes::new(self.statics, &interrupted);
         let (ran, steps) =
             run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut changes);
         let effect = changes.effect;
+        if ends_all {
+            footprint.0 = vec![Access::Everything];
+        }
         self.record(thread, footprint, steps, joined, threads, effect);
         self.stats.events += 1;
+        self.stats.longest = self.stats.longest.max(self.events.len() as u64);
         self.absorb(ran, thread)
+    }
+
+    /// Keeps a copy of the machine now and then: less often when it is large.
+    fn keep_snapshot(&mut self) {
+        if !self.events.len().is_multiple_of(SNAPSHOT_EVERY) {
+            return;
+        }
+        let is_due = match self.snapshots.last() {
+            Some((at, _)) => self.events.len() - at > (self.machine.weight() / WORDS_PER_EVENT) as usize,
+            None => true,
+        };
+        if is_due {
+            self.snapshots.push((self.events.len(), self.machine.clone()));
+        }
     }
 
     fn joined_thread(&self, thread: ThreadId) -> Option<ThreadId> {
@@ -437,18 +535,31 @@ impl<'p> Search<'_, 'p> {
     /// Takes in how an event ended. False if the search cannot go on from here.
     fn absorb(&mut self, ran: Ran, thread: ThreadId) -> bool {
         if let Some(reason) = self.inputs.incomplete {
-            self.note(&format!("the program depends on {reason}"));
+            self.note(Incomplete::DependsOn(reason));
         }
         match ran {
             Ran::Done => true,
             Ran::Exited => {
+                if let Some(violation) = self.leak(thread) {
+                    self.found(What::Violation(violation));
+                    return false;
+                }
                 self.end_execution();
                 false
             }
             Ran::Endless => {
-                self.note("a thread may run for ever without being seen by others");
+                self.note(Incomplete::Endless);
                 self.machine.stop_thread(thread);
                 true
+            }
+            Ran::OutOfMemory => {
+                self.note(Incomplete::OutOfMemory);
+                self.machine.stop_thread(thread);
+                true
+            }
+            Ran::Stopped => {
+                self.stop();
+                false
             }
             Ran::Violation(violation) => {
                 if self.properties.covers(violation.kind) {
@@ -464,6 +575,13 @@ impl<'p> Search<'_, 'p> {
     }
 
     // ---- at the end of an execution
+
+    /// What has leaked when the program has ended, if that is asked for.
+    fn leak(&self, thread: ThreadId) -> Option<Box<Violation>> {
+        let leak = |is_asked: bool, kind| if is_asked { self.machine.leak(thread, kind) } else { None };
+        let lost = leak(self.properties.memtrack, ViolationKind::LostMemory);
+        lost.or_else(|| leak(self.properties.leak, ViolationKind::Leak))
+    }
 
     /// Nobody can step, or all who can are asleep.
     fn reach_end(&mut self, has_sleepers: bool) {
@@ -483,34 +601,10 @@ impl<'p> Search<'_, 'p> {
         self.end_execution();
     }
 
-    /// Threads that wait for locks in a circle. None of them will ever go on, whatever the others do; so it is enough to look at
-    /// the end of an execution.
-    fn circle(&self) -> Option<Vec<Blocked>> {
-        let owner = |thread: ThreadId| match self.machine.wait(thread) {
-            Some(Wait::Lock { owner, .. }) => owner,
-            _ => None,
-        };
-        for start in self.machine.threads().ids() {
-            let mut circle = vec![start];
-            let mut at = start;
-            while let Some(next) = owner(at) {
-                if next == start {
-                    return Some(circle.into_iter().filter_map(|thread| self.machine.blocked(thread)).collect());
-                }
-                if circle.contains(&next) {
-                    break;
-                }
-                circle.push(next);
-                at = next;
-            }
-        }
-        None
-    }
-
     fn end_execution(&mut self) {
         self.stats.executions += 1;
         if self.properties.deadlock
-            && let Some(circle) = self.circle()
+            && let Some(circle) = circle(&self.machine)
         {
             return self.found(What::Deadlock(circle));
         }
@@ -536,12 +630,16 @@ impl<'p> Search<'_, 'p> {
                 if self.properties.race && self.is_data_race(race as usize, index) {
                     return self.found_race(race as usize, index);
                 }
+                if self.preemptions.is_some() {
+                    continue;
+                }
                 let last = &self.events[index];
                 let footprint =
                     if last.steps > 1 { Footprint(vec![Access::Everything]) } else { last.footprint.clone() };
                 let last = Planned { thread: last.thread, footprint, choices: last.choices.clone() };
                 self.plant(race as usize, last);
             }
+            self.plan_switches(index);
         }
         self.plant_waiting();
         self.first_new = self.events.len();
@@ -568,6 +666,9 @@ impl<'p> Search<'_, 'p> {
 
     /// Makes sure that an execution is explored in which `last` comes before the event at `first`.
     fn plant(&mut self, first: usize, last: Planned) {
+        if self.preemptions.is_some() {
+            return self.plan_switch(first, last.thread);
+        }
         let event = &self.events[first];
         let mut sequence: Vec<Planned> = self.events[first + 1..]
             .iter()
@@ -641,10 +742,10 @@ impl<'p> Search<'_, 'p> {
     }
 
     /// The first branch whose thread can step; one that cannot was planned for a wait that lies further back.
-    fn next_able(&self, tree: &mut WakeupTree) -> Option<(Planned, WakeupTree)> {
+    fn next_able(&mut self, tree: &mut WakeupTree) -> Option<(Planned, WakeupTree)> {
         while !tree.branches.is_empty() {
             let (planned, subtree) = tree.branches.remove(0);
-            if self.can_step(planned.thread) {
+            if self.can_step(planned.thread) && self.is_within_bound(planned.thread) {
                 return Some((planned, subtree));
             }
         }
@@ -654,6 +755,9 @@ impl<'p> Search<'_, 'p> {
     /// Takes back the last event.
     fn pop_event(&mut self) -> Option<Event> {
         let event = self.events.pop()?;
+        if let Some(preemptions) = &mut self.preemptions {
+            preemptions.pop();
+        }
         for access in event.footprint.0.iter().rev() {
             self.history.pop(*access);
         }
@@ -680,8 +784,8 @@ impl<'p> Search<'_, 'p> {
                 run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut ());
             match ran {
                 Ran::Violation(violation) => self.machine.stop_thread(violation.thread),
-                Ran::Endless => self.machine.stop_thread(thread),
-                Ran::Done | Ran::Exited => {}
+                Ran::Endless | Ran::OutOfMemory => self.machine.stop_thread(thread),
+                Ran::Done | Ran::Exited | Ran::Stopped => {}
             }
         }
         self.born.truncate(self.machine.threads().len());
