@@ -11,15 +11,20 @@
 //! | `wakeup` | wake-up trees |
 //! | `run` | one event of the interpreter: a visible step and the invisible ones after it |
 //! | `search` | the algorithm |
+//! | `deadlock` | who waits for whom |
 //! | `witness` | what it found, written down |
+//! | `shorten` | a witness of any engine, with fewer context switches |
 
+mod deadlock;
 mod event;
 mod history;
 mod run;
 mod search;
+mod shorten;
 mod wakeup;
 mod witness;
 
 pub use event::Choice;
 pub use search::{Explored, Finding, Limits, Properties, Stats, What, explore};
+pub use shorten::{context_switches, shorten};
 pub use witness::{options, witness};

@@ -307,7 +307,7 @@ const PATIENCE: u32 = 2_000_000;
 pub fn run_event(
     machine: &mut Machine<'_>,
     statics: &Statics,
-    inputs: &mut Inputs,
+    inputs: &mut dyn Environment,
     thread: ThreadId,
     footprint: &mut Footprint,
     observer: &mut impl Observer,
@@ -347,7 +347,12 @@ fn ended(result: StepResult) -> Ran {
     }
 }
 
-fn step(machine: &mut Machine<'_>, inputs: &mut Inputs, thread: ThreadId, observer: &mut impl Observer) -> StepResult {
+fn step(
+    machine: &mut Machine<'_>,
+    inputs: &mut dyn Environment,
+    thread: ThreadId,
+    observer: &mut impl Observer,
+) -> StepResult {
     observer.before(machine, thread);
     let result = machine.step(thread, inputs);
     if result == StepResult::Done {
@@ -360,7 +365,7 @@ fn step(machine: &mut Machine<'_>, inputs: &mut Inputs, thread: ThreadId, observ
 pub fn run_invisible(
     machine: &mut Machine<'_>,
     statics: &Statics,
-    inputs: &mut Inputs,
+    inputs: &mut dyn Environment,
     thread: ThreadId,
     observer: &mut impl Observer,
 ) -> Ran {

@@ -10,6 +10,7 @@
 //! values: an event is repeated with every value before it goes to sleep. `exit` waits until nobody else can step, since what
 //! can go wrong before an early exit can also go wrong before a late one.
 
+use crate::deadlock::circle;
 use crate::event::{Access, Choice, Clock, Event, Footprint};
 use crate::history::{Dependences, History};
 use crate::run::{Changes, Effect, Inputs, Ran, Statics, add_accesses, run_event, run_invisible};
@@ -93,6 +94,17 @@ pub enum What {
         second: ThreadId,
     },
     Deadlock(Vec<Blocked>),
+}
+
+impl What {
+    /// The threads in which it goes wrong.
+    pub fn threads(&self) -> Vec<ThreadId> {
+        match self {
+            What::Violation(violation) => vec![violation.thread],
+            What::Race { first, second } => vec![*first, *second],
+            What::Deadlock(blocked) => blocked.iter().map(|blocked| blocked.thread).collect(),
+        }
+    }
 }
 
 /// What the search established.
@@ -483,34 +495,10 @@ impl<'p> Search<'_, 'p> {
         self.end_execution();
     }
 
-    /// Threads that wait for locks in a circle. None of them will ever go on, whatever the others do; so it is enough to look at
-    /// the end of an execution.
-    fn circle(&self) -> Option<Vec<Blocked>> {
-        let owner = |thread: ThreadId| match self.machine.wait(thread) {
-            Some(Wait::Lock { owner, .. }) => owner,
-            _ => None,
-        };
-        for start in self.machine.threads().ids() {
-            let mut circle = vec![start];
-            let mut at = start;
-            while let Some(next) = owner(at) {
-                if next == start {
-                    return Some(circle.into_iter().filter_map(|thread| self.machine.blocked(thread)).collect());
-                }
-                if circle.contains(&next) {
-                    break;
-                }
-                circle.push(next);
-                at = next;
-            }
-        }
-        None
-    }
-
     fn end_execution(&mut self) {
         self.stats.executions += 1;
         if self.properties.deadlock
-            && let Some(circle) = self.circle()
+            && let Some(circle) = circle(&self.machine)
         {
             return self.found(What::Deadlock(circle));
         }

@@ -36,7 +36,7 @@ pub fn witness(program: &Program, finding: &Finding) -> Witness {
             }
         }
     }
-    Witness { claim: claim(&machine, finding), steps: recorder.steps, inputs: given }
+    Witness { claim: claim(&machine, &finding.what), steps: recorder.steps, inputs: given }
 }
 
 /// What the threads asked for in an event.
@@ -51,8 +51,9 @@ fn span(machine: &Machine<'_>, thread: ThreadId) -> Span {
     machine.image().span(machine.pc(thread))
 }
 
-fn claim(machine: &Machine<'_>, finding: &Finding) -> Claim {
-    match &finding.what {
+/// What is about to happen, or has happened, to this machine.
+pub fn claim(machine: &Machine<'_>, what: &What) -> Claim {
+    match what {
         What::Violation(violation) => Claim::Violation {
             kind: violation.kind,
             thread: violation.thread_name.clone(),

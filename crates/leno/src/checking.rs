@@ -77,6 +77,7 @@ fn verdict(program: &Program, options: &CheckOptions, explored: &Explored) -> Ve
         (None, None) => return Verdict::Safe,
     };
     let witness = leno_explore::witness(program, finding);
+    let witness = leno_explore::shorten(program, &witness, &replay_machine(&witness));
     let replayed = options.replay.as_ref().map(|replay| {
         let machine = replay_machine(&witness);
         leno_replay::replay(program, &witness, &ReplayOptions { machine, ..replay.clone() })

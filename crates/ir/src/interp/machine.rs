@@ -204,6 +204,12 @@ impl<'p> Machine<'p> {
         self.tainted
     }
 
+    /// About how many words it takes to copy or hash the whole state.
+    pub fn weight(&self) -> u64 {
+        let threads = self.threads.iter().map(|thread| (thread.cells.len() + thread.callers.len() + 32) as u64);
+        self.memory.weight() + threads.sum::<u64>()
+    }
+
     /// The place of the next step of a thread, as a number that [`Image::place`] explains.
     pub fn pc(&self, thread: ThreadId) -> u32 {
         self.threads[thread].pc

@@ -175,6 +175,13 @@ impl Memory {
         }
     }
 
+    /// About how many words it takes to copy or hash all of it.
+    pub fn weight(&self) -> u64 {
+        let words = |instance: &Instance| 8 + instance.size / 8;
+        let arenas = self.arenas.iter().map(|arena| arena.granules.len() as u64 * 8).sum::<u64>();
+        self.statics.iter().map(words).sum::<u64>() + arenas + self.live_bytes / 8
+    }
+
     pub fn set_limit(&mut self, bytes: u64) {
         self.limit = bytes;
     }
