@@ -160,8 +160,12 @@ pub struct Event {
     pub thread: ThreadId,
     /// The how-manieth of its thread, from 1.
     pub number: u32,
+    /// Where it began, as a number that `Image::place` explains.
+    pub pc: u32,
     pub footprint: Footprint,
     pub choices: Vec<Choice>,
+    /// How many of the choices were planned: only those after them are varied.
+    pub fixed: usize,
     pub clock: Clock,
     /// How many visible steps it was made of (more than one in an atomic section).
     pub steps: u32,

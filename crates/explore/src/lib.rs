@@ -11,6 +11,8 @@
 //! | `wakeup` | wake-up trees |
 //! | `run` | one event of the interpreter: a visible step and the invisible ones after it |
 //! | `search` | the algorithm |
+//! | `trace` | executions up to the order of independent events |
+//! | `plain` | all traces without any reduction, to compare with |
 //! | `deadlock` | who waits for whom |
 //! | `witness` | what it found, written down |
 //! | `shorten` | a witness of any engine, with fewer context switches |
@@ -18,13 +20,16 @@
 mod deadlock;
 mod event;
 mod history;
+mod plain;
 mod run;
 mod search;
 mod shorten;
+mod trace;
 mod wakeup;
 mod witness;
 
 pub use event::Choice;
-pub use search::{Explored, Finding, Limits, Properties, Stats, What, explore};
+pub use plain::{NoTraces, all_traces};
+pub use search::{Explored, Finding, Limits, Properties, Stats, Visitor, What, explore, explore_all};
 pub use shorten::{context_switches, shorten};
 pub use witness::{options, witness};

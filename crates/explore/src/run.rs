@@ -1,14 +1,16 @@
 //! One event of the interpreter: a visible step of a thread, and the invisible ones that follow.
 //!
 //! Between events every thread stands before a step that others could see. Steps on objects that only one thread can ever
-//! access are invisible too, by the sharing analysis. A whole atomic section is one event.
+//! access are invisible too, by the sharing analysis. A whole atomic section is one event. A nondeterministic choice begins an
+//! event, too, although nobody else can see it.
 
 use crate::event::{Access, Choice, Footprint, SyncKind};
 use leno_ir::callgraph::CallGraph;
 use leno_ir::cfg::Cfg;
 use leno_ir::index::Idx;
 use leno_ir::interp::{
-    Environment, FileHandle, Image, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId, Value, Violation,
+    Environment, FileHandle, Image, MAIN, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId, Value,
+    Violation,
 };
 use leno_ir::points_to::{AbstractObject, PointsTo};
 use leno_ir::program::{Body, Callee, FuncId, LockKind, Op, Program, SlotId, SyncOp, TerminatorKind};
@@ -382,7 +384,46 @@ pub fn run_invisible(
     Ran::Endless
 }
 
+/// Runs the main thread up to its first event.
+pub fn run_first(
+    machine: &mut Machine<'_>,
+    statics: &Statics,
+    inputs: &mut Inputs,
+    observer: &mut impl Observer,
+) -> Ran {
+    inputs.begin(&[]);
+    run_invisible(machine, statics, inputs, MAIN, observer)
+}
+
+/// Whether a thread can make an event now. Exit waits for everybody else: what can go wrong before an early exit can also go
+/// wrong before a late one.
+pub fn can_step(machine: &Machine<'_>, thread: ThreadId) -> bool {
+    machine.threads().get(thread).is_some() && machine.enabled(thread) && !is_leaving(machine, thread)
+}
+
+fn is_leaving(machine: &Machine<'_>, thread: ThreadId) -> bool {
+    match machine.next_op(thread) {
+        Next::Terminator(t) => matches!(t.kind, TerminatorKind::Exit(_) | TerminatorKind::Abort),
+        Next::Instr(_) => false,
+    }
+}
+
+/// The next values to try: like counting, the last one fastest. The first `fixed` ones stay.
+pub fn next_choices(choices: &[Choice], fixed: usize) -> Option<Vec<Choice>> {
+    let last = choices.iter().rposition(|choice| choice.index + 1 < choice.count()).filter(|last| *last >= fixed)?;
+    let mut next = choices[..=last].to_vec();
+    next[last].index += 1;
+    Some(next)
+}
+
+/// Whether an event begins here: others could see the step, or it needs a value that the search must choose. (A choice is an event
+/// of its own, so that what depends on other threads and what depends on chance are never decided in the same one.)
 fn is_visible(machine: &Machine<'_>, statics: &Statics, thread: ThreadId) -> bool {
+    if let Next::Instr(instr) = machine.next_op(thread)
+        && matches!(instr.op, Op::Nondet { .. })
+    {
+        return true;
+    }
     if !machine.is_visible(thread) {
         return false;
     }
@@ -429,7 +470,7 @@ pub fn add_accesses(machine: &Machine<'_>, thread: ThreadId, footprint: &mut Foo
                     add(Access::Everything);
                 }
             }
-            Op::Join { .. } | Op::Detach { .. } | Op::AtomicBegin | Op::AtomicEnd => {}
+            Op::Join { .. } | Op::Detach { .. } | Op::AtomicBegin | Op::AtomicEnd | Op::Nondet { .. } => {}
             // Ending a life is no access: who comes too late finds a memory error, not a race.
             Op::Free { .. } => {
                 if let Some(at) = machine.footprint(thread) {

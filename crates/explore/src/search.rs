@@ -7,18 +7,19 @@
 //!
 //! Departures from the paper. Locks: a thread that waits for a lock races with the one that took it, although the release lies
 //! between them; threads that still wait at the end of an execution race with what they wait for, too. Nondeterministic
-//! values: an event is repeated with every value before it goes to sleep. `exit` waits until nobody else can step, since what
-//! can go wrong before an early exit can also go wrong before a late one.
+//! values: an event is repeated with every value before it goes to sleep; in a sequence that is planned it has the
+//! value that it had. `exit` waits until nobody else can step.
 
 use crate::deadlock::circle;
 use crate::event::{Access, Choice, Clock, Event, Footprint};
 use crate::history::{Dependences, History};
-use crate::run::{Changes, Effect, Inputs, Ran, Statics, add_accesses, run_event, run_invisible};
+use crate::run::{Changes, Effect, Inputs, Ran, Statics, add_accesses, can_step, next_choices, run_event, run_first};
+use crate::trace::Trace;
 use crate::wakeup::{Planned, WakeupTree, is_weak_initial};
 use crate::witness::options;
 use leno_ir::index::Idx;
-use leno_ir::interp::{Blocked, Ending, Image, MAIN, Machine, Next, Status, ThreadId, Violation, ViolationKind, Wait};
-use leno_ir::program::{Program, TerminatorKind};
+use leno_ir::interp::{Blocked, Ending, Image, MAIN, Machine, Status, ThreadId, Violation, ViolationKind, Wait};
+use leno_ir::program::{Program, Span};
 use std::collections::BTreeSet;
 
 /// Which violations are looked for.
@@ -116,6 +117,28 @@ pub struct Explored {
     pub stats: Stats,
 }
 
+/// Is told of everything that the search comes by; the search then goes on to the end.
+pub trait Visitor {
+    /// A violation, and the places of the threads in it (in the order of [`What::threads`]).
+    fn found(&mut self, finding: Finding, places: &[Span]);
+    /// An execution was explored to its end: the fingerprint of its trace.
+    fn explored(&mut self, fingerprint: u64);
+}
+
+/// Explores all executions of a program, up to equivalence, whatever it finds. Whether waits on condition variables may end without
+/// a signal is up to the caller.
+pub fn explore_all(
+    program: &Program,
+    properties: Properties,
+    limits: &Limits<'_>,
+    spurious_wakeups: bool,
+    visitor: &mut dyn Visitor,
+) -> Explored {
+    let image = Image::new(program);
+    let statics = Statics::new(program, &image);
+    explore_once(&image, &statics, properties, limits, spurious_wakeups, Some(visitor))
+}
+
 /// Explores all executions of a program, up to equivalence, until it finds a violation.
 ///
 /// Waits on condition variables may end without a signal, except where deadlocks are concerned: a lost signal would never be
@@ -124,17 +147,18 @@ pub fn explore(program: &Program, properties: Properties, limits: &Limits<'_>) -
     let image = Image::new(program);
     let statics = Statics::new(program, &image);
     if !statics.has_waits() {
-        return explore_once(&image, &statics, properties, limits, false);
+        return explore_once(&image, &statics, properties, limits, false, None);
     }
     let others = Properties { deadlock: false, ..properties };
     if others == Properties::NONE {
-        return explore_once(&image, &statics, properties, limits, false);
+        return explore_once(&image, &statics, properties, limits, false, None);
     }
-    let first = explore_once(&image, &statics, others, limits, true);
+    let first = explore_once(&image, &statics, others, limits, true, None);
     if !properties.deadlock || first.finding.is_some() {
         return first;
     }
-    let second = explore_once(&image, &statics, Properties { deadlock: true, ..Properties::NONE }, limits, false);
+    let deadlock = Properties { deadlock: true, ..Properties::NONE };
+    let second = explore_once(&image, &statics, deadlock, limits, false, None);
     Explored {
         finding: second.finding,
         incomplete: first.incomplete.or(second.incomplete),
@@ -152,6 +176,7 @@ fn explore_once(
     properties: Properties,
     limits: &Limits<'_>,
     spurious_wakeups: bool,
+    visitor: Option<&mut dyn Visitor>,
 ) -> Explored {
     let mut search = Search {
         statics,
@@ -171,6 +196,7 @@ fn explore_once(
         is_interrupted: false,
         incomplete: None,
         finding: None,
+        visitor,
     };
     search.start();
     Explored { finding: search.finding, incomplete: search.incomplete, stats: search.stats }
@@ -184,9 +210,21 @@ struct Node {
     sleep: Vec<Planned>,
     /// Reversible races of the event explored from here with earlier ones.
     races: Vec<u32>,
+    /// What the event explored from here touched, with all the values that it was given so far.
+    touched: Footprint,
 }
 
-struct Search<'a, 'p> {
+/// An event that was just made.
+struct Made {
+    thread: ThreadId,
+    pc: u32,
+    footprint: Footprint,
+    fixed: usize,
+    steps: u32,
+    effect: Effect,
+}
+
+struct Search<'a, 'p, 'v> {
     statics: &'a Statics,
     properties: Properties,
     limits: &'a Limits<'a>,
@@ -208,6 +246,7 @@ struct Search<'a, 'p> {
     is_interrupted: bool,
     incomplete: Option<String>,
     finding: Option<Finding>,
+    visitor: Option<&'v mut dyn Visitor>,
 }
 
 /// Loops of more events than this are not recognised as waiting.
@@ -216,28 +255,14 @@ const LONGEST_ROUND: usize = 200;
 /// A snapshot is kept every so many events.
 const SNAPSHOT_EVERY: usize = 12;
 
-impl<'p> Search<'_, 'p> {
+impl<'p> Search<'_, 'p, '_> {
     fn start(&mut self) {
-        self.inputs.begin(&[]);
-        let ran = run_invisible(&mut self.machine, self.statics, &mut self.inputs, MAIN, &mut ());
-        // Values that the main thread asks for before its first visible step belong to a first, empty event.
-        let first = Event {
-            thread: MAIN,
-            number: 1,
-            footprint: Footprint::default(),
-            choices: self.inputs.asked.clone(),
-            clock: Clock::default(),
-            steps: 0,
-            effect: Effect::default(),
-            fingerprint: None,
-            spins: false,
-        };
-        let has_choices = !first.choices.is_empty();
+        let ran = run_first(&mut self.machine, self.statics, &mut self.inputs, &mut ());
+        if !self.inputs.asked.is_empty() {
+            self.note("values that are not initialised, before the first visible step, are sampled");
+        }
         if !self.absorb(ran, MAIN) {
             return;
-        }
-        if has_choices {
-            self.note("nondeterministic values before the first visible step are sampled");
         }
         self.descend(WakeupTree::default(), Vec::new());
         while self.finding.is_none() && self.backtrack() {
@@ -270,13 +295,25 @@ impl<'p> Search<'_, 'p> {
             let Some((planned, subtree)) = self.choose(&mut tree, &sleep) else {
                 return self.reach_end(!sleep.is_empty());
             };
-            self.nodes.push(Node { tree, sleep: std::mem::take(&mut sleep), races: Vec::new() });
-            if !self.perform(planned) {
+            let sleep_here = std::mem::take(&mut sleep);
+            self.nodes.push(Node { tree, sleep: sleep_here, races: Vec::new(), touched: Footprint::default() });
+            let fixed = planned.choices.len();
+            if !self.perform(planned, fixed) || self.was_explored() {
                 return;
             }
             tree = subtree;
             sleep = self.child_sleep();
         }
+    }
+
+    /// Whether the last event, with the values that it was given, sleeps where it was made.
+    fn was_explored(&self) -> bool {
+        let (Some(node), Some(event)) = (self.nodes.last(), self.events.last()) else { return false };
+        node.sleep.iter().any(|sleeping| {
+            sleeping.thread == event.thread
+                && event.choices.len() > event.fixed
+                && event.choices.starts_with(&sleeping.choices)
+        })
     }
 
     /// What stays asleep after the last event.
@@ -294,16 +331,20 @@ impl<'p> Search<'_, 'p> {
         }
         let awake = |thread: &ThreadId| self.can_step(*thread) && !sleep.iter().any(|s| s.thread == *thread);
         let last = self.events.last().map(|event| event.thread).filter(|thread| awake(thread));
-        let thread = last.or_else(|| self.machine.threads().ids().find(awake))?;
+        // If only some of its values sleep, a thread can go on with others.
+        let partly = |thread: &ThreadId| {
+            let mut sleeping = sleep.iter().filter(|s| s.thread == *thread);
+            self.can_step(*thread) && sleeping.all(|s| !s.choices.is_empty())
+        };
+        let thread = last
+            .or_else(|| self.machine.threads().ids().find(awake))
+            .or_else(|| self.machine.threads().ids().find(partly))?;
         Some((Planned { thread, footprint: Footprint::default(), choices: Vec::new() }, WakeupTree::default()))
     }
 
-    /// Whether a thread can make an event now. Exit waits for everybody else.
+    /// Whether a thread can make an event now.
     fn can_step(&self, thread: ThreadId) -> bool {
-        self.machine.threads().get(thread).is_some()
-            && self.machine.enabled(thread)
-            && !self.is_leaving(thread)
-            && !self.spins(thread)
+        can_step(&self.machine, thread) && !self.spins(thread)
     }
 
     fn spins(&self, thread: ThreadId) -> bool {
@@ -311,15 +352,10 @@ impl<'p> Search<'_, 'p> {
         last.is_some_and(|last| self.events[*last as usize].spins)
     }
 
-    fn is_leaving(&self, thread: ThreadId) -> bool {
-        match self.machine.next_op(thread) {
-            Next::Terminator(t) => matches!(t.kind, TerminatorKind::Exit(_) | TerminatorKind::Abort),
-            Next::Instr(_) => false,
-        }
-    }
-
     /// Makes one event. False if the search cannot go on from here.
-    fn perform(&mut self, planned: Planned) -> bool {
+    ///
+    /// The first `fixed` choices were planned.
+    fn perform(&mut self, planned: Planned, fixed: usize) -> bool {
         let is_kept = self.snapshots.last().is_some_and(|(at, _)| *at == self.events.len());
         if self.events.len().is_multiple_of(SNAPSHOT_EVERY) && !is_kept {
             self.snapshots.push((self.events.len(), self.machine.clone()));
@@ -328,30 +364,20 @@ impl<'p> Search<'_, 'p> {
         let threads = self.machine.threads().len();
         self.inputs.begin(&planned.choices);
         let mut footprint = Footprint::default();
-        let joined = self.joined_thread(thread);
+        let joined = self.machine.join_target(thread);
+        let pc = self.machine.pc(thread);
         let mut changes = Changes::new(self.statics);
         let (ran, steps) =
             run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut changes);
-        let effect = changes.effect;
-        self.record(thread, footprint, steps, joined, threads, effect);
+        let made = Made { thread, pc, footprint, fixed, steps, effect: changes.effect };
+        self.record(made, joined, threads);
         self.stats.events += 1;
         self.absorb(ran, thread)
     }
 
-    fn joined_thread(&self, thread: ThreadId) -> Option<ThreadId> {
-        self.machine.join_target(thread)
-    }
-
     /// Adds the event that was just made: its place in the order, and its races.
-    fn record(
-        &mut self,
-        thread: ThreadId,
-        footprint: Footprint,
-        steps: u32,
-        joined: Option<ThreadId>,
-        threads: usize,
-        effect: Effect,
-    ) {
+    fn record(&mut self, made: Made, joined: Option<ThreadId>, threads: usize) {
+        let Made { thread, pc, footprint, fixed, steps, effect } = made;
         let index = self.events.len() as u32;
         let mut found = Dependences::default();
         for access in &footprint.0 {
@@ -386,12 +412,25 @@ impl<'p> Search<'_, 'p> {
         let choices = self.inputs.asked.clone();
         if let Some(node) = self.nodes.last_mut() {
             node.races = races;
+            node.touched.0.extend(&footprint.0);
         }
         let in_loop =
             self.machine.threads()[thread].status == Status::Running && self.statics.is_in_loop(&self.machine, thread);
         let fingerprint = if in_loop { self.machine.local_fingerprint(thread) } else { None };
         let spins = self.has_gone_round(thread, fingerprint, effect);
-        self.events.push(Event { thread, number, footprint, choices, clock, steps, effect, fingerprint, spins });
+        self.events.push(Event {
+            thread,
+            number,
+            pc,
+            footprint,
+            choices,
+            fixed,
+            clock,
+            steps,
+            effect,
+            fingerprint,
+            spins,
+        });
     }
 
     /// Whether a thread is again in a state of its own that it was in before, after events that changed nothing that others
@@ -463,14 +502,15 @@ impl<'p> Search<'_, 'p> {
                 true
             }
             Ran::Violation(violation) => {
-                if self.properties.covers(violation.kind) {
-                    self.found(What::Violation(violation));
-                    return false;
-                }
-                // Not asked for: this thread goes no further, the others do.
                 let culprit = violation.thread;
+                if self.properties.covers(violation.kind) {
+                    let place = violation.span;
+                    let schedule = self.schedule(|_| true);
+                    self.found(What::Violation(violation), schedule, &[place]);
+                }
+                // Not asked for, or not the only one: this thread goes no further, the others do.
                 self.machine.stop_thread(culprit);
-                true
+                self.finding.is_none()
             }
         }
     }
@@ -490,7 +530,7 @@ impl<'p> Search<'_, 'p> {
             && let Ending::Deadlock(blocked) = self.machine.deadlock()
             && !blocked.is_empty()
         {
-            return self.found(What::Deadlock(blocked));
+            self.found_deadlock(blocked);
         }
         self.end_execution();
     }
@@ -498,23 +538,45 @@ impl<'p> Search<'_, 'p> {
     fn end_execution(&mut self) {
         self.stats.executions += 1;
         if self.properties.deadlock
+            && self.finding.is_none()
             && let Some(circle) = circle(&self.machine)
         {
-            return self.found(What::Deadlock(circle));
+            self.found_deadlock(circle);
         }
-        self.plant_races();
+        if let Some(visitor) = &mut self.visitor {
+            let mut trace = Trace::default();
+            self.events.iter().for_each(|event| trace.push(event.thread, &event.footprint, &event.choices));
+            visitor.explored(trace.fingerprint());
+        }
+        if self.finding.is_none() {
+            self.plant_races();
+        }
     }
 
-    fn found(&mut self, what: What) {
-        let schedule = self.events.iter().map(|event| (event.thread, event.choices.clone())).collect();
-        let threads = self.machine.threads().iter().map(|thread| thread.name.clone()).collect();
-        self.finding = Some(Finding {
+    fn found_deadlock(&mut self, blocked: Vec<Blocked>) {
+        let place = |blocked: &Blocked| self.machine.image().span(self.machine.pc(blocked.thread));
+        let places: Vec<Span> = blocked.iter().map(place).collect();
+        let schedule = self.schedule(|_| true);
+        self.found(What::Deadlock(blocked), schedule, &places);
+    }
+
+    fn schedule(&self, wanted: impl Fn(&Event) -> bool) -> Vec<(ThreadId, Vec<Choice>)> {
+        let events = self.events.iter().filter(|event| wanted(event));
+        events.map(|event| (event.thread, event.choices.clone())).collect()
+    }
+
+    fn found(&mut self, what: What, schedule: Vec<(ThreadId, Vec<Choice>)>, places: &[Span]) {
+        let finding = Finding {
             what,
             schedule,
-            threads,
+            threads: self.machine.threads().iter().map(|thread| thread.name.clone()).collect(),
             is_tainted: self.machine.is_tainted(),
             spurious_wakeups: self.spurious_wakeups,
-        });
+        };
+        match &mut self.visitor {
+            Some(visitor) => visitor.found(finding, places),
+            None => self.finding = Some(finding),
+        }
     }
 
     /// Plans the reversal of every race of the events that are new in this execution.
@@ -522,12 +584,16 @@ impl<'p> Search<'_, 'p> {
         for index in self.first_new..self.events.len() {
             for race in std::mem::take(&mut self.nodes[index].races) {
                 if self.properties.race && self.is_data_race(race as usize, index) {
-                    return self.found_race(race as usize, index);
+                    self.found_race(race as usize, index);
+                    if self.finding.is_some() {
+                        return;
+                    }
                 }
                 let last = &self.events[index];
                 let footprint =
                     if last.steps > 1 { Footprint(vec![Access::Everything]) } else { last.footprint.clone() };
-                let last = Planned { thread: last.thread, footprint, choices: last.choices.clone() };
+                // Elsewhere it may ask for other values, so none are planned.
+                let last = Planned { thread: last.thread, footprint, choices: Vec::new() };
                 self.plant(race as usize, last);
             }
         }
@@ -581,12 +647,13 @@ impl<'p> Search<'_, 'p> {
 
     /// The state in which both threads are about to make their access: everything that happened before either of them.
     fn found_race(&mut self, first: usize, second: usize) {
-        let threads = (self.events[first].thread, self.events[second].thread);
+        let (one, other) = (&self.events[first], &self.events[second]);
+        let what = What::Race { first: one.thread, second: other.thread };
+        let places = [one, other].map(|event| self.machine.image().span(event.pc));
         let mut clock = self.previous_clock(first);
         clock.join(&self.previous_clock(second));
-        let events: Vec<Event> = self.events.iter().filter(|event| event.is_before(&clock)).cloned().collect();
-        self.events = events;
-        self.found(What::Race { first: threads.0, second: threads.1 });
+        let schedule = self.schedule(|event| event.is_before(&clock));
+        self.found(what, schedule, &places);
     }
 
     /// What happened before the event at `index` begins.
@@ -605,21 +672,25 @@ impl<'p> Search<'_, 'p> {
     fn backtrack(&mut self) -> bool {
         while let Some(mut node) = self.nodes.pop() {
             let Some(event) = self.pop_event() else { return false };
-            let repeated = next_choices(&event.choices).map(|choices| {
+            let repeated = next_choices(&event.choices, event.fixed).map(|choices| {
                 let footprint = Footprint::default();
                 (Planned { thread: event.thread, footprint, choices }, WakeupTree::default())
             });
-            if repeated.is_none() {
-                node.sleep.push(Planned { thread: event.thread, footprint: event.footprint, choices: Vec::new() });
+            let is_repeated = repeated.is_some();
+            if !is_repeated {
+                let footprint = std::mem::take(&mut node.touched);
+                let choices = event.choices[..event.fixed].to_vec();
+                node.sleep.push(Planned { thread: event.thread, footprint, choices });
                 if node.tree.is_empty() {
                     continue;
                 }
             }
             self.restore(self.events.len());
             let Some((planned, subtree)) = repeated.or_else(|| self.next_able(&mut node.tree)) else { continue };
-            self.first_new = self.events.len();
+            self.first_new = self.first_new.min(self.events.len());
+            let fixed = if is_repeated { event.fixed } else { planned.choices.len() };
             self.nodes.push(node);
-            if self.perform(planned) {
+            if self.perform(planned, fixed) && !self.was_explored() {
                 let sleep = self.child_sleep();
                 self.descend(subtree, sleep);
             }
@@ -674,14 +745,6 @@ impl<'p> Search<'_, 'p> {
         }
         self.born.truncate(self.machine.threads().len());
     }
-}
-
-/// The next values to try: like counting, the last one fastest.
-fn next_choices(choices: &[Choice]) -> Option<Vec<Choice>> {
-    let last = choices.iter().rposition(|choice| choice.index + 1 < choice.count())?;
-    let mut next = choices[..=last].to_vec();
-    next[last].index += 1;
-    Some(next)
 }
 
 /// The synchronisation object that a thread waits at.

@@ -1,9 +1,9 @@
 //! From a finding to a witness: the execution is made once more, and written down.
 
 use crate::event::Footprint;
-use crate::run::{Inputs, Ran, Statics, run_event, run_invisible};
+use crate::run::{Inputs, Ran, Statics, run_event, run_first};
 use crate::search::{Finding, What};
-use leno_ir::interp::{Image, MAIN, Machine, Options, ThreadId, UndefinedPolicy};
+use leno_ir::interp::{Image, Machine, Options, ThreadId, UndefinedPolicy};
 use leno_ir::program::{Program, Span};
 use leno_ir::witness::{Claim, Input, Racer, Recorder, Waiting, Witness};
 use std::collections::BTreeMap;
@@ -20,8 +20,7 @@ pub fn witness(program: &Program, finding: &Finding) -> Witness {
     let mut machine = Machine::new(&image, &options(finding.spurious_wakeups));
     let mut recorder = Recorder::default();
     let mut inputs = Inputs::default();
-    inputs.begin(&[]);
-    run_invisible(&mut machine, &statics, &mut inputs, MAIN, &mut recorder);
+    run_first(&mut machine, &statics, &mut inputs, &mut recorder);
     let mut given = BTreeMap::new();
     add_inputs(&machine, &inputs, &mut given);
     for (thread, choices) in &finding.schedule {

@@ -1,0 +1,229 @@
+//! The reduced search against plain ones, on programs that nobody wrote.
+//!
+//! Each generated program is explored with reduction, and then
+//!
+//! - by a search of all states that knows nothing but the interpreter (`states`): both must come to the same violations, races and
+//!   deadlocks, at the same places;
+//! - by a search of all traces without reduction (`leno_explore::all_traces`): there must be as many as the reduced
+//!   search explored, and it must have explored none of them twice;
+//!
+//! and everything that is found must be a real execution. A program on which they differ is made small and shown.
+//! `LENO_ORACLE=1000` compares more programs than the few of every run, `LENO_ORACLE_FROM` says where to begin.
+
+mod states;
+
+use leno_c::driver::{Input, Options, compile};
+use leno_explore::{
+    Explored, Finding, Limits, NoTraces, Properties, Visitor, What, all_traces, explore_all, options, witness,
+};
+use leno_generate::{Feature, Shape, generate, shrink};
+use leno_ir::interp::{Captured, Image, StepResult};
+use leno_ir::program::{Program, Span};
+use leno_ir::witness::Claim;
+use states::{At, Fault, Truth};
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+/// A program with more states than this is left out.
+const MOST_STATES: usize = 20_000;
+/// And so is the comparison of traces with more that are not finished.
+const MOST_TRACES: usize = 20_000;
+/// And the search with reduction gives up here.
+const MOST_EXECUTIONS: u64 = 20_000;
+
+const ALL: Properties = Properties { overflow: true, ..Properties::DEFAULT };
+
+fn compiled(text: &str) -> Program {
+    let input = Input::Preprocessed { name: "generated.c".to_string(), text: text.as_bytes().to_vec() };
+    match compile(&[input], &Options::default()) {
+        Ok(compiled) => compiled.program,
+        Err(failure) => panic!("{failure}\n{text}"),
+    }
+}
+
+/// Collects what the reduced search comes by.
+struct Collected<'p> {
+    program: &'p Program,
+    faults: BTreeSet<Fault>,
+    fingerprints: BTreeSet<u64>,
+    twice: u64,
+    /// Something that was found cannot be followed.
+    astray: Option<String>,
+}
+
+impl<'p> Collected<'p> {
+    fn new(program: &'p Program) -> Collected<'p> {
+        Collected { program, faults: BTreeSet::new(), fingerprints: BTreeSet::new(), twice: 0, astray: None }
+    }
+}
+
+impl Visitor for Collected<'_> {
+    fn found(&mut self, finding: Finding, places: &[Span]) {
+        let threads = finding.what.threads();
+        let at = |index: usize| At::new(&finding.threads[threads[index].0 as usize], places[index]);
+        let fault = match &finding.what {
+            What::Violation(violation) => Fault::Violation(format!("{:?}", violation.kind), at(0)),
+            What::Race { .. } => Fault::race(at(0), at(1)),
+            What::Deadlock(_) => Fault::stuck((0..threads.len()).map(at).collect()),
+        };
+        if self.faults.insert(fault) {
+            self.astray = self.astray.take().or_else(|| astray(self.program, &finding));
+        }
+    }
+
+    fn explored(&mut self, fingerprint: u64) {
+        self.twice += u64::from(!self.fingerprints.insert(fingerprint));
+    }
+}
+
+/// Why a finding is no real execution, if it is none.
+fn astray(program: &Program, finding: &Finding) -> Option<String> {
+    let found = witness(program, finding);
+    let image = Image::new(program);
+    match found.follow(&image, &options(finding.spurious_wakeups), Captured::new(0)) {
+        Err(astray) => Some(format!("{:?} cannot be followed: {astray:?}", finding.what)),
+        Ok((_, end)) => {
+            let promised = matches!(found.claim, Claim::Violation { .. });
+            let happened = matches!(end, Some(StepResult::Violation(_)));
+            (promised != happened).then(|| format!("{:?} ends in {end:?}", finding.what))
+        }
+    }
+}
+
+/// What came of one program.
+#[derive(Default)]
+struct Compared {
+    states: usize,
+    executions: u64,
+    redundant: u64,
+    traces: usize,
+    faults: usize,
+    /// Too large to be searched at all; or only for its traces to be compared.
+    is_skipped: bool,
+    is_without_traces: bool,
+}
+
+fn reduced<'p>(program: &'p Program, properties: Properties, spurious: bool) -> (Explored, Collected<'p>) {
+    let limits = Limits { interrupted: &|stats| stats.executions > MOST_EXECUTIONS, depth: 2_000 };
+    let mut collected = Collected::new(program);
+    let explored = explore_all(program, properties, &limits, spurious, &mut collected);
+    (explored, collected)
+}
+
+/// Compares the searches on one program; an error says how they differ.
+fn compare(text: &str) -> Result<Compared, String> {
+    let program = compiled(text);
+    let skipped = Compared { is_skipped: true, ..Compared::default() };
+    // Waits may end by themselves, except where deadlocks are concerned: as `explore` has it.
+    let (Some(waking), Some(waiting)) =
+        (states::search(&program, true, MOST_STATES), states::search(&program, false, MOST_STATES))
+    else {
+        return Ok(skipped);
+    };
+    let (first, woken) = reduced(&program, Properties { deadlock: false, ..ALL }, true);
+    let (second, waited) = reduced(&program, ALL, false);
+    if first.incomplete.is_some() || second.incomplete.is_some() {
+        return Ok(skipped);
+    }
+    if let Some(message) = woken.astray.as_ref().or(waited.astray.as_ref()) {
+        return Err(message.clone());
+    }
+    same("waking", &Truth { circles: BTreeSet::new(), faults: without_deadlocks(&waking), ..waking }, &woken.faults)?;
+    same("waiting", &waiting, &waited.faults)?;
+    let mut compared = Compared {
+        states: waiting.states,
+        executions: second.stats.executions,
+        redundant: second.stats.redundant,
+        traces: waited.fingerprints.len(),
+        faults: waiting.faults.len(),
+        ..Compared::default()
+    };
+    if waited.twice > 0 {
+        return Err(format!("{} executions were explored again", waited.twice));
+    }
+    match all_traces(&program, MOST_TRACES) {
+        Ok(all) if all == waited.fingerprints => Ok(compared),
+        Ok(all) => {
+            let (missed, extra) = (all.difference(&waited.fingerprints), waited.fingerprints.difference(&all));
+            Err(format!("of {} traces {} were missed; {} do not exist", all.len(), missed.count(), extra.count()))
+        }
+        Err(NoTraces::NotIndependent) => Err("events that are taken for independent are not".to_string()),
+        Err(NoTraces::TooMany) => {
+            compared.is_without_traces = true;
+            Ok(compared)
+        }
+    }
+}
+
+fn without_deadlocks(truth: &Truth) -> BTreeSet<Fault> {
+    truth.faults.iter().filter(|fault| !matches!(fault, Fault::Stuck(_))).cloned().collect()
+}
+
+fn same(what: &str, truth: &Truth, found: &BTreeSet<Fault>) -> Result<(), String> {
+    let missed: Vec<&Fault> = truth.faults.difference(found).collect();
+    let mut invented: Vec<&Fault> = found.difference(&truth.faults).collect();
+    invented.retain(|fault| !truth.circles.contains(fault));
+    let misses_circles = !truth.circles.is_empty() && !found.iter().any(|fault| matches!(fault, Fault::Stuck(_)));
+    if missed.is_empty() && invented.is_empty() && !misses_circles {
+        return Ok(());
+    }
+    Err(format!("{what}: missed {missed:?}, invented {invented:?}, misses circles: {misses_circles}"))
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|count| count.parse().ok()).unwrap_or(default)
+}
+
+#[test]
+fn the_reduced_search_agrees_with_the_plain_ones() {
+    let (from, count) = (number("LENO_ORACLE_FROM", 0), number("LENO_ORACLE", 100));
+    let shapes = [Shape::small(), Shape::default()];
+    let mut total = Compared::default();
+    let (mut skipped, mut without_traces, mut failures) = (0, 0, Vec::new());
+    let start = Instant::now();
+    for seed in from..from + count {
+        let tree = generate(seed, &shapes[(seed % 2) as usize]);
+        match compare(&tree.to_preprocessed()) {
+            Ok(compared) => {
+                skipped += u64::from(compared.is_skipped);
+                without_traces += u64::from(compared.is_without_traces);
+                total.states += compared.states;
+                total.executions += compared.executions;
+                total.redundant += compared.redundant;
+                total.traces += compared.traces;
+                total.faults += compared.faults;
+            }
+            Err(message) => {
+                println!("seed {seed}: {message}");
+                failures.push(seed);
+            }
+        }
+    }
+    println!(
+        "{count} programs in {:.1} s: {skipped} too large, {without_traces} with too many traces to compare; {} states, {} \
+         executions ({} redundant), {} traces, {} faults",
+        start.elapsed().as_secs_f64(),
+        total.states,
+        total.executions,
+        total.redundant,
+        total.traces,
+        total.faults,
+    );
+    if let Some(seed) = failures.first() {
+        let tree = generate(*seed, &shapes[(seed % 2) as usize]);
+        let small = shrink(&tree, |candidate| compare(&candidate.to_preprocessed()).is_err());
+        let message = compare(&small.to_preprocessed()).err().unwrap_or_default();
+        panic!("{} of {count} programs: seeds {failures:?}\n{message}\n{}", failures.len(), small.to_c());
+    }
+    assert!(skipped * 10 <= count, "too many programs are too large: {skipped}");
+}
+
+/// Loops that wait have infinitely many traces, so only what can go wrong is compared.
+#[test]
+fn waiting_loops_hide_nothing() {
+    let count = number("LENO_ORACLE", 100) / 4;
+    let shape = Shape { features_at_once: 3, ..Shape::small() }.with(Feature::Awaiting);
+    for seed in 0..count {
+        let _ = (seed, &shape);
+    }
+}
