@@ -13,10 +13,12 @@
 //! | `search` | the algorithm |
 //! | `trace` | executions up to the order of independent events |
 //! | `plain` | all traces without any reduction, to compare with |
+//! | `bounded` | the same with a bound on preemptions |
 //! | `deadlock` | who waits for whom |
 //! | `witness` | what it found, written down |
 //! | `shorten` | a witness of any engine, with fewer context switches |
 
+mod bounded;
 mod deadlock;
 mod event;
 mod history;
@@ -30,6 +32,6 @@ mod witness;
 
 pub use event::Choice;
 pub use plain::{NoTraces, all_traces};
-pub use search::{Explored, Finding, Limits, Properties, Stats, Visitor, What, explore, explore_all};
+pub use search::{Explored, Finding, Limits, Properties, Stats, Visitor, What, explore, explore_all, explore_bounded};
 pub use shorten::{context_switches, shorten};
 pub use witness::{options, witness};

@@ -10,6 +10,7 @@
 //! values: an event is repeated with every value before it goes to sleep; in a sequence that is planned it has the
 //! value that it had. `exit` waits until nobody else can step.
 
+use crate::bounded::Preemptions;
 use crate::deadlock::circle;
 use crate::event::{Access, Choice, Clock, Event, Footprint};
 use crate::history::{Dependences, History};
@@ -136,7 +137,7 @@ pub fn explore_all(
 ) -> Explored {
     let image = Image::new(program);
     let statics = Statics::new(program, &image);
-    explore_once(&image, &statics, properties, limits, spurious_wakeups, Some(visitor))
+    explore_once(&image, &statics, properties, limits, None, spurious_wakeups, Some(visitor))
 }
 
 /// Explores all executions of a program, up to equivalence, until it finds a violation.
@@ -144,21 +145,30 @@ pub fn explore_all(
 /// Waits on condition variables may end without a signal, except where deadlocks are concerned: a lost signal would never be
 /// one. So a program that waits is explored twice when both are asked for.
 pub fn explore(program: &Program, properties: Properties, limits: &Limits<'_>) -> Explored {
+    explore_with(program, properties, limits, None)
+}
+
+/// Explores the executions in which at most `preemptions` times another thread takes over from one that could go on.
+pub fn explore_bounded(program: &Program, properties: Properties, limits: &Limits<'_>, preemptions: u32) -> Explored {
+    explore_with(program, properties, limits, Some(preemptions))
+}
+
+fn explore_with(program: &Program, properties: Properties, limits: &Limits<'_>, bound: Option<u32>) -> Explored {
     let image = Image::new(program);
     let statics = Statics::new(program, &image);
     if !statics.has_waits() {
-        return explore_once(&image, &statics, properties, limits, false, None);
+        return explore_once(&image, &statics, properties, limits, bound, false, None);
     }
     let others = Properties { deadlock: false, ..properties };
     if others == Properties::NONE {
-        return explore_once(&image, &statics, properties, limits, false, None);
+        return explore_once(&image, &statics, properties, limits, bound, false, None);
     }
-    let first = explore_once(&image, &statics, others, limits, true, None);
+    let first = explore_once(&image, &statics, others, limits, bound, true, None);
     if !properties.deadlock || first.finding.is_some() {
         return first;
     }
     let deadlock = Properties { deadlock: true, ..Properties::NONE };
-    let second = explore_once(&image, &statics, deadlock, limits, false, None);
+    let second = explore_once(&image, &statics, deadlock, limits, bound, false, None);
     Explored {
         finding: second.finding,
         incomplete: first.incomplete.or(second.incomplete),
@@ -175,6 +185,7 @@ fn explore_once(
     statics: &Statics,
     properties: Properties,
     limits: &Limits<'_>,
+    bound: Option<u32>,
     spurious_wakeups: bool,
     visitor: Option<&mut dyn Visitor>,
 ) -> Explored {
@@ -182,6 +193,7 @@ fn explore_once(
         statics,
         properties,
         limits,
+        preemptions: bound.map(Preemptions::at_most),
         spurious_wakeups,
         machine: Machine::new(image, &options(spurious_wakeups)),
         inputs: Inputs::default(),
@@ -203,11 +215,11 @@ fn explore_once(
 }
 
 /// A place in the current execution: before the event of the same index.
-struct Node {
+pub(crate) struct Node {
     /// What is left to explore from here, after what is being explored.
-    tree: WakeupTree,
+    pub tree: WakeupTree,
     /// What has been explored, with everything that begins with it.
-    sleep: Vec<Planned>,
+    pub sleep: Vec<Planned>,
     /// Reversible races of the event explored from here with earlier ones.
     races: Vec<u32>,
     /// What the event explored from here touched, with all the values that it was given so far.
@@ -224,20 +236,22 @@ struct Made {
     effect: Effect,
 }
 
-struct Search<'a, 'p, 'v> {
+pub(crate) struct Search<'a, 'p, 'v> {
     statics: &'a Statics,
     properties: Properties,
     limits: &'a Limits<'a>,
+    /// Kept only if there is a bound on them.
+    pub preemptions: Option<Preemptions>,
     spurious_wakeups: bool,
-    machine: Machine<'p>,
+    pub machine: Machine<'p>,
     inputs: Inputs,
-    events: Vec<Event>,
-    nodes: Vec<Node>,
+    pub events: Vec<Event>,
+    pub nodes: Vec<Node>,
     history: History,
     /// By thread: the indices of its events so far.
     last_of: Vec<Vec<u32>>,
     /// By thread: what happened before it was created.
-    born: Vec<Clock>,
+    pub born: Vec<Clock>,
     /// Machines before certain events, to go back to.
     snapshots: Vec<(usize, Machine<'p>)>,
     /// The first event that was not part of the execution before.
@@ -273,7 +287,7 @@ impl<'p> Search<'_, 'p, '_> {
         }
     }
 
-    fn note(&mut self, reason: &str) {
+    pub fn note(&mut self, reason: &str) {
         self.incomplete.get_or_insert_with(|| reason.to_string());
     }
 
@@ -318,7 +332,9 @@ impl<'p> Search<'_, 'p, '_> {
 
     /// What stays asleep after the last event.
     fn child_sleep(&self) -> Vec<Planned> {
-        let (Some(node), Some(event)) = (self.nodes.last(), self.events.last()) else { return Vec::new() };
+        let (Some(node), Some(event), None) = (self.nodes.last(), self.events.last(), &self.preemptions) else {
+            return Vec::new();
+        };
         let independent =
             |sleeping: &&Planned| sleeping.thread != event.thread && !sleeping.footprint.conflicts(&event.footprint);
         node.sleep.iter().filter(independent).cloned().collect()
@@ -343,13 +359,13 @@ impl<'p> Search<'_, 'p, '_> {
     }
 
     /// Whether a thread can make an event now.
-    fn can_step(&self, thread: ThreadId) -> bool {
+    pub fn can_step(&self, thread: ThreadId) -> bool {
         can_step(&self.machine, thread) && !self.spins(thread)
     }
 
     fn spins(&self, thread: ThreadId) -> bool {
         let last = self.last_of.get(thread.index()).and_then(|list| list.last());
-        last.is_some_and(|last| self.events[*last as usize].spins)
+        last.is_some_and(|last| self.events[*last as usize].spins && !self.is_disturbed(*last as usize))
     }
 
     /// Makes one event. False if the search cannot go on from here.
@@ -361,6 +377,7 @@ impl<'p> Search<'_, 'p, '_> {
             self.snapshots.push((self.events.len(), self.machine.clone()));
         }
         let thread = planned.thread;
+        self.count_preemption(thread);
         let threads = self.machine.threads().len();
         self.inputs.begin(&planned.choices);
         let mut footprint = Footprint::default();
@@ -589,6 +606,9 @@ impl<'p> Search<'_, 'p, '_> {
                         return;
                     }
                 }
+                if self.preemptions.is_some() {
+                    continue;
+                }
                 let last = &self.events[index];
                 let footprint =
                     if last.steps > 1 { Footprint(vec![Access::Everything]) } else { last.footprint.clone() };
@@ -596,6 +616,7 @@ impl<'p> Search<'_, 'p, '_> {
                 let last = Planned { thread: last.thread, footprint, choices: Vec::new() };
                 self.plant(race as usize, last);
             }
+            self.plan_switches(index);
         }
         self.plant_waiting();
         self.first_new = self.events.len();
@@ -622,6 +643,9 @@ impl<'p> Search<'_, 'p, '_> {
 
     /// Makes sure that an execution is explored in which `last` comes before the event at `first`.
     fn plant(&mut self, first: usize, last: Planned) {
+        if self.preemptions.is_some() {
+            return self.plan_switch(first, last.thread);
+        }
         let event = &self.events[first];
         let mut sequence: Vec<Planned> = self.events[first + 1..]
             .iter()
@@ -700,10 +724,10 @@ impl<'p> Search<'_, 'p, '_> {
     }
 
     /// The first branch whose thread can step; one that cannot was planned for a wait that lies further back.
-    fn next_able(&self, tree: &mut WakeupTree) -> Option<(Planned, WakeupTree)> {
+    fn next_able(&mut self, tree: &mut WakeupTree) -> Option<(Planned, WakeupTree)> {
         while !tree.branches.is_empty() {
             let (planned, subtree) = tree.branches.remove(0);
-            if self.can_step(planned.thread) {
+            if self.can_step(planned.thread) && self.is_within_bound(planned.thread) {
                 return Some((planned, subtree));
             }
         }
@@ -713,6 +737,9 @@ impl<'p> Search<'_, 'p, '_> {
     /// Takes back the last event.
     fn pop_event(&mut self) -> Option<Event> {
         let event = self.events.pop()?;
+        if let Some(preemptions) = &mut self.preemptions {
+            preemptions.pop();
+        }
         for access in event.footprint.0.iter().rev() {
             self.history.pop(*access);
         }
