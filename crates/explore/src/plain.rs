@@ -6,7 +6,7 @@
 //! sleeping threads, and is slow.
 
 use crate::event::{Choice, Footprint};
-use crate::run::{Inputs, Ran, Statics, can_step, next_choices, run_event, run_first};
+use crate::run::{Inputs, Ran, Statics, can_step, go_on_without, next_choices, run_event, run_first};
 use crate::trace::Trace;
 use crate::witness::options;
 use leno_ir::interp::{Image, Machine, ThreadId};
@@ -84,10 +84,16 @@ impl<'p> Plain<'_, 'p> {
         Ok(())
     }
 
-    fn reach(&mut self, mut machine: Machine<'p>, trace: Trace, ran: Ran, thread: ThreadId) -> Result<(), NoTraces> {
+    fn reach(
+        &mut self,
+        mut machine: Machine<'p>,
+        trace: Trace,
+        ran: Ran<'p>,
+        thread: ThreadId,
+    ) -> Result<(), NoTraces> {
         match ran {
             Ran::Done => {}
-            Ran::Violation(violation) => machine.stop_thread(violation.thread),
+            Ran::Violation(violation, before) => go_on_without(&mut machine, violation.thread, before),
             Ran::Endless => machine.stop_thread(thread),
             Ran::Exited => {
                 self.complete.insert(trace.fingerprint());

@@ -293,27 +293,64 @@ fn change(program: &Program, next: Next<'_>, tries: bool) -> Change {
 }
 
 /// What came of an event.
-pub enum Ran {
+pub enum Ran<'p> {
     /// Every thread stands before a visible step again, or has ended, or waits.
     Done,
     Exited,
-    Violation(Box<Violation>),
+    Violation(Box<Violation>, Before<'p>),
     /// A thread makes steps for ever without ever making a visible one.
     Endless,
+}
+
+/// The state before an atomic section in which something went wrong.
+pub type Before<'p> = Option<Box<Machine<'p>>>;
+
+/// Lets the others go on after a violation, as if the thread had not been scheduled any more: nobody may see half of
+/// an atomic section.
+pub fn go_on_without<'p>(machine: &mut Machine<'p>, thread: ThreadId, before: Before<'p>) {
+    if let Some(before) = before {
+        *machine = *before;
+    }
+    machine.stop_thread(thread);
 }
 
 /// Steps of one thread between two visible ones, before we call it endless.
 const PATIENCE: u32 = 2_000_000;
 
 /// Runs one event of a thread that can step; `footprint` gets what it touched, and the result says how many visible steps.
-pub fn run_event(
-    machine: &mut Machine<'_>,
+pub fn run_event<'p>(
+    machine: &mut Machine<'p>,
     statics: &Statics,
     inputs: &mut dyn Environment,
     thread: ThreadId,
     footprint: &mut Footprint,
     observer: &mut impl Observer,
-) -> (Ran, u32) {
+) -> (Ran<'p>, u32) {
+    let is_section = machine.in_section(thread)
+        || matches!(machine.next_op(thread), Next::Instr(instr) if matches!(instr.op, Op::AtomicBegin));
+    let before = is_section.then(|| Box::new(machine.clone()));
+    match run_steps(machine, statics, inputs, thread, footprint, observer) {
+        (Ran::Violation(violation, _), steps) => (Ran::Violation(violation, before), steps),
+        (Ran::Exited, steps) => match before {
+            // What can go wrong before an exit can go wrong without it.
+            Some(before) => {
+                go_on_without(machine, thread, Some(before));
+                (Ran::Done, steps)
+            }
+            None => (Ran::Exited, steps),
+        },
+        ran => ran,
+    }
+}
+
+fn run_steps<'p>(
+    machine: &mut Machine<'p>,
+    statics: &Statics,
+    inputs: &mut dyn Environment,
+    thread: ThreadId,
+    footprint: &mut Footprint,
+    observer: &mut impl Observer,
+) -> (Ran<'p>, u32) {
     let mut steps = 0;
     let threads = machine.threads().len();
     loop {
@@ -341,9 +378,9 @@ pub fn run_event(
     (Ran::Done, steps)
 }
 
-fn ended(result: StepResult) -> Ran {
+fn ended<'p>(result: StepResult) -> Ran<'p> {
     match result {
-        StepResult::Violation(violation) => Ran::Violation(violation),
+        StepResult::Violation(violation) => Ran::Violation(violation, None),
         StepResult::Exited(_) | StepResult::Aborted => Ran::Exited,
         StepResult::Done | StepResult::Blocked => Ran::Done,
     }
@@ -364,13 +401,13 @@ fn step(
 }
 
 /// Runs a thread up to its next visible step.
-pub fn run_invisible(
-    machine: &mut Machine<'_>,
+pub fn run_invisible<'p>(
+    machine: &mut Machine<'p>,
     statics: &Statics,
     inputs: &mut dyn Environment,
     thread: ThreadId,
     observer: &mut impl Observer,
-) -> Ran {
+) -> Ran<'p> {
     for _ in 0..PATIENCE {
         if machine.threads()[thread].status != Status::Running || is_visible(machine, statics, thread) {
             return Ran::Done;
@@ -385,12 +422,12 @@ pub fn run_invisible(
 }
 
 /// Runs the main thread up to its first event.
-pub fn run_first(
-    machine: &mut Machine<'_>,
+pub fn run_first<'p>(
+    machine: &mut Machine<'p>,
     statics: &Statics,
     inputs: &mut Inputs,
     observer: &mut impl Observer,
-) -> Ran {
+) -> Ran<'p> {
     inputs.begin(&[]);
     run_invisible(machine, statics, inputs, MAIN, observer)
 }

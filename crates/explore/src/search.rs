@@ -14,7 +14,9 @@ use crate::bounded::Preemptions;
 use crate::deadlock::circle;
 use crate::event::{Access, Choice, Clock, Event, Footprint};
 use crate::history::{Dependences, History};
-use crate::run::{Changes, Effect, Inputs, Ran, Statics, add_accesses, can_step, next_choices, run_event, run_first};
+use crate::run::{
+    Changes, Effect, Inputs, Ran, Statics, add_accesses, can_step, go_on_without, next_choices, run_event, run_first,
+};
 use crate::trace::Trace;
 use crate::wakeup::{Planned, WakeupTree, is_weak_initial};
 use crate::witness::options;
@@ -503,7 +505,7 @@ impl<'p> Search<'_, 'p, '_> {
     }
 
     /// Takes in how an event ended. False if the search cannot go on from here.
-    fn absorb(&mut self, ran: Ran, thread: ThreadId) -> bool {
+    fn absorb(&mut self, ran: Ran<'p>, thread: ThreadId) -> bool {
         if let Some(reason) = self.inputs.incomplete {
             self.note(&format!("the program depends on {reason}"));
         }
@@ -518,7 +520,7 @@ impl<'p> Search<'_, 'p, '_> {
                 self.machine.stop_thread(thread);
                 true
             }
-            Ran::Violation(violation) => {
+            Ran::Violation(violation, before) => {
                 let culprit = violation.thread;
                 if self.properties.covers(violation.kind) {
                     let place = violation.span;
@@ -526,7 +528,7 @@ impl<'p> Search<'_, 'p, '_> {
                     self.found(What::Violation(violation), schedule, &[place]);
                 }
                 // Not asked for, or not the only one: this thread goes no further, the others do.
-                self.machine.stop_thread(culprit);
+                go_on_without(&mut self.machine, culprit, before);
                 self.finding.is_none()
             }
         }
@@ -765,7 +767,7 @@ impl<'p> Search<'_, 'p, '_> {
             let (ran, _) =
                 run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut ());
             match ran {
-                Ran::Violation(violation) => self.machine.stop_thread(violation.thread),
+                Ran::Violation(violation, before) => go_on_without(&mut self.machine, violation.thread, before),
                 Ran::Endless => self.machine.stop_thread(thread),
                 Ran::Done | Ran::Exited => {}
             }

@@ -1,7 +1,7 @@
 //! From a finding to a witness: the execution is made once more, and written down.
 
 use crate::event::Footprint;
-use crate::run::{Inputs, Ran, Statics, run_event, run_first};
+use crate::run::{Inputs, Ran, Statics, go_on_without, run_event, run_first};
 use crate::search::{Finding, What};
 use leno_ir::interp::{Image, Machine, Options, ThreadId, UndefinedPolicy};
 use leno_ir::program::{Program, Span};
@@ -25,13 +25,17 @@ pub fn witness(program: &Program, finding: &Finding) -> Witness {
     add_inputs(&machine, &inputs, &mut given);
     for (thread, choices) in &finding.schedule {
         inputs.begin(choices);
+        let recorded = recorder.steps.len();
         let (ran, _) =
             run_event(&mut machine, &statics, &mut inputs, *thread, &mut Footprint::default(), &mut recorder);
         add_inputs(&machine, &inputs, &mut given);
-        if let Ran::Violation(violation) = ran {
+        if let Ran::Violation(violation, before) = ran {
             let is_the_end = matches!(&finding.what, What::Violation(end) if **end == *violation);
             if !is_the_end {
-                machine.stop_thread(violation.thread);
+                if before.is_some() {
+                    recorder.steps.truncate(recorded);
+                }
+                go_on_without(&mut machine, violation.thread, before);
             }
         }
     }

@@ -33,6 +33,17 @@ pub enum Claim {
     Deadlock { waiting: Vec<Waiting> },
 }
 
+impl Claim {
+    /// The names of the threads in which it goes wrong.
+    pub fn threads(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        match self {
+            Claim::Violation { thread, .. } => Box::new(std::iter::once(thread.as_str())),
+            Claim::Race { first, second } => Box::new([first, second].into_iter().map(|racer| racer.thread.as_str())),
+            Claim::Deadlock { waiting } => Box::new(waiting.iter().map(|waiting| waiting.thread.as_str())),
+        }
+    }
+}
+
 /// One side of a race.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Racer {
@@ -297,7 +308,9 @@ impl Witness {
                 other => return Ok((machine, Some(other))),
             }
         }
-        for thread in machine.threads().ids().collect::<Vec<_>>() {
+        // Others might go wrong in another way; they are not concerned.
+        let is_concerned = |id: &ThreadId| self.claim.threads().any(|name| name == machine.thread_name(*id));
+        for thread in machine.threads().ids().filter(is_concerned).collect::<Vec<_>>() {
             script.names = machine.threads().iter().map(|thread| thread.name.clone()).collect();
             if let Some(result) = advance(&mut machine, &mut script, thread) {
                 return Ok((machine, Some(result)));

@@ -39,9 +39,9 @@ impl Goal {
     }
 
     /// Whether the goal is met after an event that ended like this.
-    pub fn met(&self, machine: &Machine<'_>, statics: &Statics, ran: Ran) -> Option<What> {
+    pub fn met(&self, machine: &Machine<'_>, statics: &Statics, ran: Ran<'_>) -> Option<What> {
         match (self, ran) {
-            (Goal::Violation { kind, span }, Ran::Violation(violation)) => {
+            (Goal::Violation { kind, span }, Ran::Violation(violation, _)) => {
                 (violation.kind == *kind && violation.span == *span).then_some(What::Violation(violation))
             }
             (Goal::Race { first, second }, Ran::Done) => race(machine, statics, *first, *second),

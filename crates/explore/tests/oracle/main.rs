@@ -19,7 +19,6 @@ use leno_explore::{
 use leno_generate::{Feature, Shape, generate, shrink};
 use leno_ir::interp::{Captured, Image, StepResult};
 use leno_ir::program::{Program, Span};
-use leno_ir::witness::Claim;
 use states::{At, Fault, Truth};
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -82,10 +81,17 @@ fn astray(program: &Program, finding: &Finding) -> Option<String> {
     let image = Image::new(program);
     match found.follow(&image, &options(finding.spurious_wakeups), Captured::new(0)) {
         Err(astray) => Some(format!("{:?} cannot be followed: {astray:?}", finding.what)),
-        Ok((_, end)) => {
-            let promised = matches!(found.claim, Claim::Violation { .. });
-            let happened = matches!(end, Some(StepResult::Violation(_)));
-            (promised != happened).then(|| format!("{:?} ends in {end:?}", finding.what))
+        Ok((mut machine, end)) => {
+            let (expected, happened) = match (&finding.what, end) {
+                // A step that others could see has not been made yet.
+                (What::Violation(violation), None) => {
+                    (true, Some(machine.step(violation.thread, &mut Captured::new(0))))
+                }
+                (What::Violation(_), end) => (true, end),
+                (_, end) => (false, end),
+            };
+            let is_violation = matches!(happened, Some(StepResult::Violation(_)));
+            (expected != is_violation).then(|| format!("{:?} ends in {happened:?}", finding.what))
         }
     }
 }
