@@ -21,7 +21,8 @@ pub enum Access {
         address: u64,
         step: SyncKind,
     },
-    /// Ends the life of an object: as a write, but who comes too late finds a memory error, not a race.
+    /// Ends the life of an object: as a write, but who comes too late finds a memory error, not a race. Such an error is one of
+    /// these, too.
     End {
         address: u64,
         len: u64,

@@ -499,7 +499,7 @@ pub fn add_accesses(machine: &Machine<'_>, thread: ThreadId, footprint: &mut Foo
             Op::Spawn { .. } => {
                 add(Access::Spawn);
                 if let Some(at) = machine.footprint(thread) {
-                    add(data(at));
+                    add(data(machine, at));
                 }
             }
             Op::Call { .. } => {
@@ -514,7 +514,7 @@ pub fn add_accesses(machine: &Machine<'_>, thread: ThreadId, footprint: &mut Foo
                     add(Access::End { address: at.address, len: at.len.max(1) });
                 }
             }
-            _ => add(machine.footprint(thread).map_or(Access::Everything, data)),
+            _ => add(machine.footprint(thread).map_or(Access::Everything, |at| data(machine, at))),
         },
         Next::Terminator(terminator) => {
             if matches!(terminator.kind, TerminatorKind::Return(_) | TerminatorKind::ThreadExit(_)) {
@@ -526,7 +526,10 @@ pub fn add_accesses(machine: &Machine<'_>, thread: ThreadId, footprint: &mut Foo
     }
 }
 
-fn data(at: leno_ir::interp::Footprint) -> Access {
+fn data(machine: &Machine<'_>, at: leno_ir::interp::Footprint) -> Access {
+    if !machine.is_accessible(at.address, at.len) {
+        return Access::End { address: at.address, len: at.len.max(1) };
+    }
     Access::Data {
         address: at.address,
         len: at.len.clamp(1, u64::from(u32::MAX)) as u32,

@@ -601,7 +601,7 @@ impl<'p> Search<'_, 'p, '_> {
     /// Plans the reversal of every race of the events that are new in this execution.
     fn plant_races(&mut self) {
         for index in self.first_new..self.events.len() {
-            for race in std::mem::take(&mut self.nodes[index].races) {
+            for race in self.nodes[index].races.clone() {
                 if self.properties.race && self.is_data_race(race as usize, index) {
                     self.found_race(race as usize, index);
                     if self.finding.is_some() {
@@ -612,11 +612,9 @@ impl<'p> Search<'_, 'p, '_> {
                     continue;
                 }
                 let last = &self.events[index];
-                let footprint =
-                    if last.steps > 1 { Footprint(vec![Access::Everything]) } else { last.footprint.clone() };
-                // Elsewhere it may ask for other values, so none are planned.
-                let last = Planned { thread: last.thread, footprint, choices: Vec::new() };
-                self.plant(race as usize, last);
+                // A section may do something else when it comes first.
+                let footprint = (last.steps == 1).then(|| last.footprint.clone());
+                self.plant(race as usize, last.thread, footprint);
             }
             self.plan_switches(index);
         }
@@ -637,16 +635,15 @@ impl<'p> Search<'_, 'p, '_> {
                 if event.thread == thread || event.is_before(&clock) {
                     continue;
                 }
-                let planned = Planned { thread, footprint: footprint.clone(), choices: Vec::new() };
-                self.plant(taker as usize, planned);
+                self.plant(taker as usize, thread, Some(footprint.clone()));
             }
         }
     }
 
-    /// Makes sure that an execution is explored in which `last` comes before the event at `first`.
-    fn plant(&mut self, first: usize, last: Planned) {
+    /// Makes sure that an execution is explored in which the next event of `thread` comes before the event at `first`.
+    fn plant(&mut self, first: usize, thread: ThreadId, footprint: Option<Footprint>) {
         if self.preemptions.is_some() {
-            return self.plan_switch(first, last.thread);
+            return self.plan_switch(first, thread);
         }
         let event = &self.events[first];
         let mut sequence: Vec<Planned> = self.events[first + 1..]
@@ -658,12 +655,30 @@ impl<'p> Search<'_, 'p, '_> {
                 choices: later.choices.clone(),
             })
             .collect();
-        sequence.push(last);
+        let footprint = footprint.unwrap_or_else(|| self.footprint_after(first, &sequence, thread));
+        // It may ask for other values there, so none are planned.
+        sequence.push(Planned { thread, footprint, choices: Vec::new() });
         let node = &mut self.nodes[first];
         if node.sleep.iter().any(|sleeping| is_weak_initial(sleeping, &sequence)) {
             return;
         }
         node.tree.insert(sequence);
+    }
+
+    /// What the next event of `thread` touches after `sequence`, from the place before the event at `first`.
+    fn footprint_after(&mut self, first: usize, sequence: &[Planned], thread: ThreadId) -> Footprint {
+        let Some(mut machine) = self.machine_before(first) else { return Footprint(vec![Access::Everything]) };
+        let mut inputs = Inputs::default();
+        for planned in sequence {
+            repeat(&mut machine, self.statics, &mut inputs, planned.thread, &planned.choices);
+        }
+        let mut footprint = Footprint::default();
+        inputs.begin(&[]);
+        run_event(&mut machine, self.statics, &mut inputs, thread, &mut footprint, &mut ());
+        if !inputs.asked.is_empty() {
+            footprint.0.push(Access::Everything);
+        }
+        footprint
     }
 
     fn is_data_race(&self, first: usize, second: usize) -> bool {
@@ -713,7 +728,8 @@ impl<'p> Search<'_, 'p, '_> {
             }
             self.restore(self.events.len());
             let Some((planned, subtree)) = repeated.or_else(|| self.next_able(&mut node.tree)) else { continue };
-            self.first_new = self.first_new.min(self.events.len());
+            // With another value, everything that was planned must be planned again, with this value in it.
+            self.first_new = if is_repeated { 0 } else { self.first_new.min(self.events.len()) };
             let fixed = if is_repeated { event.fixed } else { planned.choices.len() };
             self.nodes.push(node);
             if self.perform(planned, fixed) && !self.was_explored() {
@@ -751,28 +767,35 @@ impl<'p> Search<'_, 'p, '_> {
         Some(event)
     }
 
-    /// The machine as it was before event `index`.
+    fn machine_before(&mut self, index: usize) -> Option<Machine<'p>> {
+        let (from, machine) = self.snapshots.iter().rfind(|(at, _)| *at <= index)?;
+        let mut machine = machine.clone();
+        for event in &self.events[*from..index] {
+            repeat(&mut machine, self.statics, &mut self.inputs, event.thread, &event.choices);
+        }
+        Some(machine)
+    }
+
+    /// Brings the machine back to where it was before event `index`.
     fn restore(&mut self, index: usize) {
         while self.snapshots.last().is_some_and(|(at, _)| *at > index) {
             self.snapshots.pop();
         }
-        let Some((from, machine)) = self.snapshots.last() else { return };
-        let from = *from;
-        self.machine = machine.clone();
-        for at in from..index {
-            let event = &self.events[at];
-            let mut footprint = Footprint::default();
-            self.inputs.begin(&event.choices);
-            let thread = event.thread;
-            let (ran, _) =
-                run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut ());
-            match ran {
-                Ran::Violation(violation, before) => go_on_without(&mut self.machine, violation.thread, before),
-                Ran::Endless => self.machine.stop_thread(thread),
-                Ran::Done | Ran::Exited => {}
-            }
+        if let Some(machine) = self.machine_before(index) {
+            self.machine = machine;
         }
         self.born.truncate(self.machine.threads().len());
+    }
+}
+
+/// Makes an event once more.
+fn repeat(machine: &mut Machine<'_>, statics: &Statics, inputs: &mut Inputs, thread: ThreadId, choices: &[Choice]) {
+    inputs.begin(choices);
+    let (ran, _) = run_event(machine, statics, inputs, thread, &mut Footprint::default(), &mut ());
+    match ran {
+        Ran::Violation(violation, before) => go_on_without(machine, violation.thread, before),
+        Ran::Endless => machine.stop_thread(thread),
+        Ran::Done | Ran::Exited => {}
     }
 }
 

@@ -96,6 +96,18 @@ fn astray(program: &Program, finding: &Finding) -> Option<String> {
     }
 }
 
+/// How two searches differ.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Unreal,
+    Faults,
+    Twice,
+    Traces,
+    Dependent,
+}
+
+type Difference = (Kind, String);
+
 /// What came of one program.
 #[derive(Default)]
 struct Compared {
@@ -117,7 +129,7 @@ fn reduced<'p>(program: &'p Program, properties: Properties, spurious: bool) -> 
 }
 
 /// Compares the searches on one program; an error says how they differ.
-fn compare(text: &str) -> Result<Compared, String> {
+fn compare(text: &str) -> Result<Compared, Difference> {
     let program = compiled(text);
     let skipped = Compared { is_skipped: true, ..Compared::default() };
     // Waits may end by themselves, except where deadlocks are concerned: as `explore` has it.
@@ -132,7 +144,7 @@ fn compare(text: &str) -> Result<Compared, String> {
         return Ok(skipped);
     }
     if let Some(message) = woken.astray.as_ref().or(waited.astray.as_ref()) {
-        return Err(message.clone());
+        return Err((Kind::Unreal, message.clone()));
     }
     same("waking", &Truth { circles: BTreeSet::new(), faults: without_deadlocks(&waking), ..waking }, &woken.faults)?;
     same("waiting", &waiting, &waited.faults)?;
@@ -145,15 +157,18 @@ fn compare(text: &str) -> Result<Compared, String> {
         ..Compared::default()
     };
     if waited.twice > 0 {
-        return Err(format!("{} executions were explored again", waited.twice));
+        return Err((Kind::Twice, format!("{} executions were explored again", waited.twice)));
     }
     match all_traces(&program, MOST_TRACES) {
         Ok(all) if all == waited.fingerprints => Ok(compared),
         Ok(all) => {
             let (missed, extra) = (all.difference(&waited.fingerprints), waited.fingerprints.difference(&all));
-            Err(format!("of {} traces {} were missed; {} do not exist", all.len(), missed.count(), extra.count()))
+            let (missed, extra) = (missed.count(), extra.count());
+            Err((Kind::Traces, format!("of {} traces {missed} were missed; {extra} do not exist", all.len())))
         }
-        Err(NoTraces::NotIndependent) => Err("events that are taken for independent are not".to_string()),
+        Err(NoTraces::NotIndependent) => {
+            Err((Kind::Dependent, "events that are taken for independent are not".to_string()))
+        }
         Err(NoTraces::TooMany) => {
             compared.is_without_traces = true;
             Ok(compared)
@@ -165,7 +180,7 @@ fn without_deadlocks(truth: &Truth) -> BTreeSet<Fault> {
     truth.faults.iter().filter(|fault| !matches!(fault, Fault::Stuck(_))).cloned().collect()
 }
 
-fn same(what: &str, truth: &Truth, found: &BTreeSet<Fault>) -> Result<(), String> {
+fn same(what: &str, truth: &Truth, found: &BTreeSet<Fault>) -> Result<(), Difference> {
     let missed: Vec<&Fault> = truth.faults.difference(found).collect();
     let mut invented: Vec<&Fault> = found.difference(&truth.faults).collect();
     invented.retain(|fault| !truth.circles.contains(fault));
@@ -173,7 +188,7 @@ fn same(what: &str, truth: &Truth, found: &BTreeSet<Fault>) -> Result<(), String
     if missed.is_empty() && invented.is_empty() && !misses_circles {
         return Ok(());
     }
-    Err(format!("{what}: missed {missed:?}, invented {invented:?}, misses circles: {misses_circles}"))
+    Err((Kind::Faults, format!("{what}: missed {missed:?}, invented {invented:?}, misses circles: {misses_circles}")))
 }
 
 fn number(name: &str, default: u64) -> u64 {
@@ -199,9 +214,9 @@ fn the_reduced_search_agrees_with_the_plain_ones() {
                 total.traces += compared.traces;
                 total.faults += compared.faults;
             }
-            Err(message) => {
+            Err((kind, message)) => {
                 println!("seed {seed}: {message}");
-                failures.push(seed);
+                failures.push((seed, kind));
             }
         }
     }
@@ -215,11 +230,12 @@ fn the_reduced_search_agrees_with_the_plain_ones() {
         total.traces,
         total.faults,
     );
-    if let Some(seed) = failures.first() {
+    if let Some((seed, kind)) = failures.first() {
         let tree = generate(*seed, &shapes[(seed % 2) as usize]);
-        let small = shrink(&tree, |candidate| compare(&candidate.to_preprocessed()).is_err());
-        let message = compare(&small.to_preprocessed()).err().unwrap_or_default();
-        panic!("{} of {count} programs: seeds {failures:?}\n{message}\n{}", failures.len(), small.to_c());
+        let fails = |text: &str| compare(text).err().filter(|(other, _)| other == kind);
+        let small = shrink(&tree, |candidate| fails(&candidate.to_preprocessed()).is_some());
+        let message = fails(&small.to_preprocessed()).map_or(String::new(), |(_, message)| message);
+        panic!("{} of {count} programs: {failures:?}\n{message}\n{}", failures.len(), small.to_c());
     }
     assert!(skipped * 10 <= count, "too many programs are too large: {skipped}");
 }

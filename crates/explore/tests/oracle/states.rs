@@ -251,7 +251,8 @@ fn data(machine: &Machine<'_>, thread: ThreadId) -> Option<Footprint> {
         instr.op,
         Op::Load { .. } | Op::Store { .. } | Op::ReadModifyWrite { .. } | Op::CompareExchange { .. } | Op::Spawn { .. }
     );
-    machine.footprint(thread).filter(|_| is_data)
+    // An access that is an error by itself races with nobody.
+    machine.footprint(thread).filter(|at| is_data && machine.is_accessible(at.address, at.len))
 }
 
 /// The threads that wait for each other's locks, from `start` back to it.

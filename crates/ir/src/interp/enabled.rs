@@ -55,6 +55,10 @@ impl Machine<'_> {
         self.section.is_some_and(|owner| owner != thread && self.wait_alone(owner).is_none())
     }
 
+    pub(super) fn waits_alone(&self, thread: ThreadId) -> bool {
+        self.wait_alone(thread).is_some()
+    }
+
     /// What the thread would wait for if there were no atomic sections.
     fn wait_alone(&self, thread: ThreadId) -> Option<Wait> {
         let state = &self.threads[thread];
