@@ -29,6 +29,8 @@ pub enum Access {
     },
     /// Creates a thread: threads are numbered in order of creation.
     Spawn,
+    /// Joins or detaches a thread: the first one who does it is the only one.
+    Handle(ThreadId),
     /// A library function with effects that nothing is known of.
     Everything,
 }
@@ -51,7 +53,8 @@ impl Access {
         use Access::*;
         match (self, other) {
             (Everything, _) | (_, Everything) | (Spawn, Spawn) => true,
-            (Spawn, _) | (_, Spawn) => false,
+            (Handle(a), Handle(b)) => a == b,
+            (Spawn | Handle(_), _) | (_, Spawn | Handle(_)) => false,
             (Sync { address: a, .. }, Sync { address: b, .. }) => a == b,
             (Data { address: a, len: m, writes: v, .. }, Data { address: b, len: n, writes: w, .. }) => {
                 (v || w) && overlap(a, u64::from(m), b, u64::from(n))
@@ -69,7 +72,7 @@ impl Access {
             Access::Data { address, len, .. } => (address, u64::from(len)),
             Access::Sync { address, .. } => (address, 4),
             Access::End { address, len } => (address, len),
-            Access::Spawn | Access::Everything => (0, 0),
+            Access::Spawn | Access::Handle(_) | Access::Everything => (0, 0),
         }
     }
 

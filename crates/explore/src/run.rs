@@ -488,12 +488,16 @@ pub fn add_accesses(machine: &Machine<'_>, thread: ThreadId, footprint: &mut Foo
         Next::Instr(instr) => match &instr.op {
             Op::Sync { op, .. } => {
                 if let Some(at) = machine.footprint(thread) {
-                    add(Access::Sync { address: at.address, step: sync_kind(op) });
+                    let step = match op {
+                        SyncOp::Unlock(kind) => release(machine, thread, *kind, at.address),
+                        _ => sync_kind(op),
+                    };
+                    add(Access::Sync { address: at.address, step });
                 }
                 if let SyncOp::CondSleep { .. } = op
                     && let Some(mutex) = machine.sync_operand(thread)
                 {
-                    add(Access::Sync { address: mutex, step: SyncKind::Release });
+                    add(Access::Sync { address: mutex, step: release(machine, thread, LockKind::Mutex, mutex) });
                 }
             }
             Op::Spawn { .. } => {
@@ -507,7 +511,12 @@ pub fn add_accesses(machine: &Machine<'_>, thread: ThreadId, footprint: &mut Foo
                     add(Access::Everything);
                 }
             }
-            Op::Join { .. } | Op::Detach { .. } | Op::AtomicBegin | Op::AtomicEnd | Op::Nondet { .. } => {}
+            Op::Join { .. } | Op::Detach { .. } => {
+                if let Some(target) = machine.handle_target(thread) {
+                    add(Access::Handle(target));
+                }
+            }
+            Op::AtomicBegin | Op::AtomicEnd | Op::Nondet { .. } => {}
             // Ending a life is no access: who comes too late finds a memory error, not a race.
             Op::Free { .. } => {
                 if let Some(at) = machine.footprint(thread) {
@@ -538,10 +547,14 @@ fn data(machine: &Machine<'_>, at: leno_ir::interp::Footprint) -> Access {
     }
 }
 
+/// Who does not hold the lock gives nothing back.
+fn release(machine: &Machine<'_>, thread: ThreadId, kind: LockKind, address: u64) -> SyncKind {
+    if machine.holds_lock(thread, kind, address) { SyncKind::Release } else { SyncKind::Other }
+}
+
 fn sync_kind(op: &SyncOp) -> SyncKind {
     match op {
         SyncOp::Lock(_) | SyncOp::CondRelock => SyncKind::Acquire,
-        SyncOp::Unlock(_) => SyncKind::Release,
         SyncOp::ReadLock
         | SyncOp::WriteLock
         | SyncOp::RwUnlock

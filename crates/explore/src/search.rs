@@ -383,7 +383,8 @@ impl<'p> Search<'_, 'p, '_> {
         let threads = self.machine.threads().len();
         self.inputs.begin(&planned.choices);
         let mut footprint = Footprint::default();
-        let joined = self.machine.join_target(thread);
+        let is_finished = |joined: &ThreadId| self.machine.threads()[*joined].status == Status::Finished;
+        let joined = self.machine.join_target(thread).filter(is_finished);
         let pc = self.machine.pc(thread);
         let mut changes = Changes::new(self.statics);
         let (ran, steps) =

@@ -71,7 +71,8 @@ fn begins_with(sequence: &mut Vec<Planned>, first: &Planned) -> bool {
             }
             same
         }
-        None => sequence.iter().all(|planned| !planned.is_dependent(first)),
+        // (With a certain value it stands for that one only.)
+        None => first.choices.is_empty() && sequence.iter().all(|planned| !planned.is_dependent(first)),
     }
 }
 
@@ -82,6 +83,6 @@ pub fn is_weak_initial(sleeping: &Planned, sequence: &[Planned]) -> bool {
             sequence[..index].iter().all(|earlier| !earlier.is_dependent(&sequence[index]))
                 && sequence[index].choices.starts_with(&sleeping.choices)
         }
-        None => sequence.iter().all(|planned| !planned.is_dependent(sleeping)),
+        None => sleeping.choices.is_empty() && sequence.iter().all(|planned| !planned.is_dependent(sleeping)),
     }
 }

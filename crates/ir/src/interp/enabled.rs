@@ -239,10 +239,18 @@ impl Machine<'_> {
 
     /// The thread that the next step joins.
     pub fn join_target(&self, thread: ThreadId) -> Option<ThreadId> {
+        let is_join = matches!(self.next_op(thread), Next::Instr(instr) if matches!(instr.op, Op::Join { .. }));
+        self.handle_target(thread).filter(|_| is_join)
+    }
+
+    /// The thread that the next step joins or detaches.
+    pub fn handle_target(&self, thread: ThreadId) -> Option<ThreadId> {
         let state = &self.threads[thread];
         let Code::Rare(rare) = &self.image().code[state.pc as usize] else { return None };
         match &**rare {
-            Rare::Join { thread: handle, .. } => self.thread_of(state.frame().defined(handle)?),
+            Rare::Join { thread: handle, .. } | Rare::Detach { thread: handle } => {
+                self.thread_of(state.frame().defined(handle)?)
+            }
             _ => None,
         }
     }
