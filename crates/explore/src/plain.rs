@@ -92,7 +92,7 @@ impl<'p> Plain<'_, 'p> {
         thread: ThreadId,
     ) -> Result<(), NoTraces> {
         match ran {
-            Ran::Done => {}
+            Ran::Done | Ran::Nothing => {}
             Ran::Violation(violation, before) => go_on_without(&mut machine, violation.thread, before),
             Ran::Endless => machine.stop_thread(thread),
             Ran::Exited => {

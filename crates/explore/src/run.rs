@@ -296,6 +296,8 @@ fn change(program: &Program, next: Next<'_>, tries: bool) -> Change {
 pub enum Ran<'p> {
     /// Every thread stands before a visible step again, or has ended, or waits.
     Done,
+    /// An atomic section met an exit or a false assumption. The thread stays before it for ever.
+    Nothing,
     Exited,
     Violation(Box<Violation>, Before<'p>),
     /// A thread makes steps for ever without ever making a visible one.
@@ -335,10 +337,14 @@ pub fn run_event<'p>(
             // What can go wrong before an exit can go wrong without it.
             Some(before) => {
                 go_on_without(machine, thread, Some(before));
-                (Ran::Done, steps)
+                (Ran::Nothing, steps)
             }
             None => (Ran::Exited, steps),
         },
+        (Ran::Done, steps) if before.is_some() && machine.threads()[thread].status == Status::Stopped => {
+            go_on_without(machine, thread, before);
+            (Ran::Nothing, steps)
+        }
         ran => ran,
     }
 }

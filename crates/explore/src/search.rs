@@ -511,7 +511,7 @@ impl<'p> Search<'_, 'p, '_> {
             self.note(&format!("the program depends on {reason}"));
         }
         match ran {
-            Ran::Done => true,
+            Ran::Done | Ran::Nothing => true,
             Ran::Exited => {
                 self.end_execution();
                 false
@@ -796,7 +796,7 @@ fn repeat(machine: &mut Machine<'_>, statics: &Statics, inputs: &mut Inputs, thr
     match ran {
         Ran::Violation(violation, before) => go_on_without(machine, violation.thread, before),
         Ran::Endless => machine.stop_thread(thread),
-        Ran::Done | Ran::Exited => {}
+        Ran::Done | Ran::Nothing | Ran::Exited => {}
     }
 }
 

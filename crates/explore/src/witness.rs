@@ -29,14 +29,16 @@ pub fn witness(program: &Program, finding: &Finding) -> Witness {
         let (ran, _) =
             run_event(&mut machine, &statics, &mut inputs, *thread, &mut Footprint::default(), &mut recorder);
         add_inputs(&machine, &inputs, &mut given);
-        if let Ran::Violation(violation, before) = ran {
-            let is_the_end = matches!(&finding.what, What::Violation(end) if **end == *violation);
-            if !is_the_end {
+        match ran {
+            Ran::Violation(violation, _) if matches!(&finding.what, What::Violation(end) if **end == *violation) => {}
+            Ran::Violation(violation, before) => {
                 if before.is_some() {
                     recorder.steps.truncate(recorded);
                 }
                 go_on_without(&mut machine, violation.thread, before);
             }
+            Ran::Nothing => recorder.steps.truncate(recorded),
+            Ran::Done | Ran::Exited | Ran::Endless => {}
         }
     }
     Witness { claim: claim(&machine, &finding.what), steps: recorder.steps, inputs: given }

@@ -34,7 +34,7 @@ mod shrink;
 mod tree;
 
 pub use grow::generate;
-pub use print::NATIVE;
+pub use print::{DECLARATIONS, NATIVE};
 pub use shape::{Feature, Shape};
 pub use shrink::shrink;
 pub use tree::*;

@@ -20,8 +20,8 @@ const HEADERS: &str = "\
 
 ";
 
-/// What the headers would say (LP64).
-const DECLARATIONS: &str = "\
+/// What the headers would say of what programs use (LP64).
+pub const DECLARATIONS: &str = "\
 typedef unsigned long size_t;
 typedef unsigned long pthread_t;
 typedef union { char size[40]; long align; } pthread_mutex_t;
@@ -41,6 +41,7 @@ int sem_init(sem_t *, int, unsigned), sem_wait(sem_t *), sem_trywait(sem_t *), s
 int sched_yield(void);
 void *calloc(size_t, size_t);
 void free(void *);
+void exit(int);
 
 ";
 

@@ -308,12 +308,16 @@ impl Witness {
                 other => return Ok((machine, Some(other))),
             }
         }
-        // Others might go wrong in another way; they are not concerned.
-        let is_concerned = |id: &ThreadId| self.claim.threads().any(|name| name == machine.thread_name(*id));
-        for thread in machine.threads().ids().filter(is_concerned).collect::<Vec<_>>() {
+        // Everybody comes to the next point: what a function returned from is gone then. But somebody whom this is not about
+        // may be about to go wrong in another way.
+        for thread in machine.threads().ids().collect::<Vec<_>>() {
             script.names = machine.threads().iter().map(|thread| thread.name.clone()).collect();
-            if let Some(result) = advance(&mut machine, &mut script, thread) {
-                return Ok((machine, Some(result)));
+            let is_concerned = self.claim.threads().any(|name| name == machine.thread_name(thread));
+            let before = (!is_concerned).then(|| machine.clone());
+            match (advance(&mut machine, &mut script, thread), before) {
+                (None, _) => {}
+                (Some(_), Some(before)) => machine = before,
+                (Some(result), None) => return Ok((machine, Some(result))),
             }
         }
         Ok((machine, None))

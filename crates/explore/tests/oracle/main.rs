@@ -16,7 +16,7 @@ use leno_c::driver::{Input, Options, compile};
 use leno_explore::{
     Explored, Finding, Limits, NoTraces, Properties, Visitor, What, all_traces, explore_all, options, witness,
 };
-use leno_generate::{Feature, Shape, generate, shrink};
+use leno_generate::{DECLARATIONS, Feature, Shape, generate, shrink};
 use leno_ir::interp::{Captured, Image, StepResult};
 use leno_ir::program::{Program, Span};
 use states::{At, Fault, Truth};
@@ -30,7 +30,7 @@ const MOST_TRACES: usize = 20_000;
 /// And the search with reduction gives up here.
 const MOST_EXECUTIONS: u64 = 20_000;
 
-const ALL: Properties = Properties { overflow: true, ..Properties::DEFAULT };
+const ALL: Properties = Properties::DEFAULT;
 
 fn compiled(text: &str) -> Program {
     let input = Input::Preprocessed { name: "generated.c".to_string(), text: text.as_bytes().to_vec() };
@@ -128,42 +128,49 @@ fn reduced<'p>(program: &'p Program, properties: Properties, spurious: bool) -> 
     (explored, collected)
 }
 
-/// Compares the searches on one program; an error says how they differ.
-fn compare(text: &str) -> Result<Compared, Difference> {
-    let program = compiled(text);
-    let skipped = Compared { is_skipped: true, ..Compared::default() };
+/// Compares what the searches find in one program; an error says how they differ. None if the program is too large.
+fn compare_faults(program: &Program) -> Result<Option<(Compared, BTreeSet<u64>)>, Difference> {
     // Waits may end by themselves, except where deadlocks are concerned: as `explore` has it.
     let (Some(waking), Some(waiting)) =
-        (states::search(&program, true, MOST_STATES), states::search(&program, false, MOST_STATES))
+        (states::search(program, true, MOST_STATES), states::search(program, false, MOST_STATES))
     else {
-        return Ok(skipped);
+        return Ok(None);
     };
-    let (first, woken) = reduced(&program, Properties { deadlock: false, ..ALL }, true);
-    let (second, waited) = reduced(&program, ALL, false);
+    let (first, woken) = reduced(program, Properties { deadlock: false, ..ALL }, true);
+    let (second, waited) = reduced(program, ALL, false);
     if first.incomplete.is_some() || second.incomplete.is_some() {
-        return Ok(skipped);
+        return Ok(None);
     }
     if let Some(message) = woken.astray.as_ref().or(waited.astray.as_ref()) {
         return Err((Kind::Unreal, message.clone()));
     }
     same("waking", &Truth { circles: BTreeSet::new(), faults: without_deadlocks(&waking), ..waking }, &woken.faults)?;
     same("waiting", &waiting, &waited.faults)?;
-    let mut compared = Compared {
-        states: waiting.states,
-        executions: second.stats.executions,
-        redundant: second.stats.redundant,
-        traces: waited.fingerprints.len(),
-        faults: waiting.faults.len(),
-        ..Compared::default()
-    };
     if waited.twice > 0 {
         return Err((Kind::Twice, format!("{} executions were explored again", waited.twice)));
     }
-    match all_traces(&program, MOST_TRACES) {
-        Ok(all) if all == waited.fingerprints => Ok(compared),
+    let compared = Compared {
+        states: waiting.states,
+        executions: second.stats.executions,
+        redundant: second.stats.redundant,
+        faults: waiting.faults.len(),
+        ..Compared::default()
+    };
+    Ok(Some((compared, waited.fingerprints)))
+}
+
+/// Compares what the searches find, and the traces, too.
+fn compare(program: &Program) -> Result<Compared, Difference> {
+    let Some((mut compared, explored)) = compare_faults(program)? else {
+        return Ok(Compared { is_skipped: true, ..Compared::default() });
+    };
+    match all_traces(program, MOST_TRACES) {
+        Ok(all) if all == explored => {
+            compared.traces = all.len();
+            Ok(compared)
+        }
         Ok(all) => {
-            let (missed, extra) = (all.difference(&waited.fingerprints), waited.fingerprints.difference(&all));
-            let (missed, extra) = (missed.count(), extra.count());
+            let (missed, extra) = (all.difference(&explored).count(), explored.difference(&all).count());
             Err((Kind::Traces, format!("of {} traces {missed} were missed; {extra} do not exist", all.len())))
         }
         Err(NoTraces::NotIndependent) => {
@@ -195,16 +202,18 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|count| count.parse().ok()).unwrap_or(default)
 }
 
-#[test]
-fn the_reduced_search_agrees_with_the_plain_ones() {
-    let (from, count) = (number("LENO_ORACLE_FROM", 0), number("LENO_ORACLE", 100));
-    let shapes = [Shape::small(), Shape::default()];
+/// Generates programs and compares them; if some differ, the first of them is made small and shown.
+fn compare_generated(
+    seeds: std::ops::Range<u64>,
+    shape: impl Fn(u64) -> Shape,
+    compare: impl Fn(&Program) -> Result<Compared, Difference>,
+) {
     let mut total = Compared::default();
     let (mut skipped, mut without_traces, mut failures) = (0, 0, Vec::new());
-    let start = Instant::now();
-    for seed in from..from + count {
-        let tree = generate(seed, &shapes[(seed % 2) as usize]);
-        match compare(&tree.to_preprocessed()) {
+    let (start, count) = (Instant::now(), seeds.end - seeds.start);
+    for seed in seeds {
+        let tree = generate(seed, &shape(seed));
+        match compare(&compiled(&tree.to_preprocessed())) {
             Ok(compared) => {
                 skipped += u64::from(compared.is_skipped);
                 without_traces += u64::from(compared.is_without_traces);
@@ -222,7 +231,7 @@ fn the_reduced_search_agrees_with_the_plain_ones() {
     }
     println!(
         "{count} programs in {:.1} s: {skipped} too large, {without_traces} with too many traces to compare; {} states, {} \
-         executions ({} redundant), {} traces, {} faults",
+         executions ({} redundant), {} traces compared, {} faults",
         start.elapsed().as_secs_f64(),
         total.states,
         total.executions,
@@ -231,21 +240,73 @@ fn the_reduced_search_agrees_with_the_plain_ones() {
         total.faults,
     );
     if let Some((seed, kind)) = failures.first() {
-        let tree = generate(*seed, &shapes[(seed % 2) as usize]);
-        let fails = |text: &str| compare(text).err().filter(|(other, _)| other == kind);
-        let small = shrink(&tree, |candidate| fails(&candidate.to_preprocessed()).is_some());
-        let message = fails(&small.to_preprocessed()).map_or(String::new(), |(_, message)| message);
+        let fails = |tree: &leno_generate::Program| {
+            compare(&compiled(&tree.to_preprocessed())).err().filter(|(other, _)| other == kind)
+        };
+        let small = shrink(&generate(*seed, &shape(*seed)), |candidate| fails(candidate).is_some());
+        let message = fails(&small).map_or(String::new(), |(_, message)| message);
         panic!("{} of {count} programs: {failures:?}\n{message}\n{}", failures.len(), small.to_c());
     }
     assert!(skipped * 10 <= count, "too many programs are too large: {skipped}");
 }
 
-/// Loops that wait have infinitely many traces, so only what can go wrong is compared.
 #[test]
-fn waiting_loops_hide_nothing() {
-    let count = number("LENO_ORACLE", 100) / 4;
-    let shape = Shape { features_at_once: 3, ..Shape::small() }.with(Feature::Awaiting);
-    for seed in 0..count {
-        let _ = (seed, &shape);
+fn the_reduced_search_agrees_with_the_plain_ones() {
+    let from = number("LENO_ORACLE_FROM", 0);
+    let shape = |seed: u64| if seed.is_multiple_of(2) { Shape::small() } else { Shape::default() };
+    compare_generated(from..from + number("LENO_ORACLE", 100), shape, compare);
+}
+
+/// A program with loops that wait has infinitely many traces, so only what can go wrong is compared.
+#[test]
+fn loops_that_wait_hide_nothing() {
+    let from = number("LENO_ORACLE_FROM", 0);
+    let shape = |_| Shape { features: WITH_LOOPS.to_vec(), features_at_once: 4, ..Shape::small() };
+    compare_generated(from..from + number("LENO_ORACLE", 100) / 2, shape, |program| {
+        let compared = compare_faults(program)?;
+        Ok(compared.map_or(Compared { is_skipped: true, ..Compared::default() }, |(compared, _)| compared))
+    });
+}
+
+const WITH_LOOPS: [Feature; 6] = [
+    Feature::Awaiting,
+    Feature::Awaiting,
+    Feature::Atomics,
+    Feature::Mutexes,
+    Feature::Nondeterminism,
+    Feature::Sections,
+];
+
+/// Programs that the searches once differed on.
+#[test]
+fn what_was_found_before_stays_mended() {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/oracle/found");
+    let mut paths: Vec<_> = std::fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    assert!(!paths.is_empty());
+    for path in paths {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let text: Vec<&str> = text.lines().filter(|line| !line.starts_with('#')).collect();
+        let program = compiled(&format!("{DECLARATIONS}{}", text.join("\n")));
+        match compare(&program) {
+            Ok(compared) => assert!(!compared.is_skipped && !compared.is_without_traces, "{}", path.display()),
+            Err((_, message)) => panic!("{}: {message}", path.display()),
+        }
+    }
+}
+
+/// The shrinker leaves nothing that is not needed.
+#[test]
+fn a_race_shrinks_to_two_accesses() {
+    let has_race = |tree: &leno_generate::Program| {
+        let truth = states::search(&compiled(&tree.to_preprocessed()), false, MOST_STATES);
+        truth.is_some_and(|truth| truth.faults.iter().any(|fault| matches!(fault, Fault::Race(..))))
+    };
+    let racy: Vec<_> =
+        (0..).map(|seed| generate(seed, &Shape::default())).filter(|tree| has_race(tree)).take(5).collect();
+    for tree in racy {
+        let small = shrink(&tree, has_race);
+        // Creating a thread (or the same one twice), and one access each.
+        assert!(small.size() <= 3, "{}", small.to_c());
     }
 }

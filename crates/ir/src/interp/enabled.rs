@@ -44,7 +44,7 @@ impl Machine<'_> {
             return own;
         }
         match self.section {
-            Some(owner) if owner != thread && self.wait_alone(owner).is_none() => Some(Wait::Section(owner)),
+            Some(owner) if owner != thread && self.keeps_out(owner) => Some(Wait::Section(owner)),
             _ => None,
         }
     }
@@ -52,11 +52,13 @@ impl Machine<'_> {
     /// Whether another thread's atomic section keeps this one from running. A thread that is blocked inside its
     /// section does not exclude anybody.
     pub(super) fn is_excluded(&self, thread: ThreadId) -> bool {
-        self.section.is_some_and(|owner| owner != thread && self.wait_alone(owner).is_none())
+        self.section.is_some_and(|owner| owner != thread && self.keeps_out(owner))
     }
 
-    pub(super) fn waits_alone(&self, thread: ThreadId) -> bool {
-        self.wait_alone(thread).is_some()
+    /// Whether a thread that is in its atomic section keeps the others out of theirs: it can go on, or it has met a false
+    /// assumption, so that nobody ever sees what came of the first half.
+    pub(super) fn keeps_out(&self, owner: ThreadId) -> bool {
+        self.threads[owner].status == Status::Stopped || self.wait_alone(owner).is_none()
     }
 
     /// What the thread would wait for if there were no atomic sections.

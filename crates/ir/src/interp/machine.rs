@@ -366,7 +366,7 @@ impl std::hash::Hash for Machine<'_> {
         self.memory.hash(state);
         self.sleepers.hash(state);
         // Who waits inside of a section keeps nobody out.
-        self.section.filter(|owner| !self.waits_alone(*owner)).hash(state);
+        self.section.filter(|owner| self.keeps_out(*owner)).hash(state);
         self.library.hash(state);
         self.over.hash(state);
     }
