@@ -10,7 +10,7 @@ use leno_ir::cfg::Cfg;
 use leno_ir::index::Idx;
 use leno_ir::interp::{
     Environment, FileHandle, Image, MAIN, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId, Value,
-    Violation,
+    Violation, Wait,
 };
 use leno_ir::points_to::{AbstractObject, PointsTo};
 use leno_ir::program::{Body, Callee, FuncId, LockKind, Op, Program, SlotId, SyncOp, TerminatorKind};
@@ -93,6 +93,7 @@ pub struct Statics {
     /// By code address: whether the step there changes anything beyond registers.
     changes: Vec<Change>,
     has_waits: bool,
+    has_sections: bool,
 }
 
 impl Statics {
@@ -123,7 +124,8 @@ impl Statics {
         let tries = (0..image.code_len()).any(|pc| is_try(image.next_at(pc)));
         let changes = (0..image.code_len()).map(|pc| change(program, image.next_at(pc), tries)).collect();
         let has_waits = (0..image.code_len()).any(|pc| is_wait(image.next_at(pc)));
-        Statics { shared, in_loop: loop_code(program, image), changes, has_waits }
+        let has_sections = (0..image.code_len()).any(|pc| begins_section(image.next_at(pc)));
+        Statics { has_sections, shared, in_loop: loop_code(program, image), changes, has_waits }
     }
 
     /// Whether any thread ever waits on a condition variable.
@@ -139,6 +141,10 @@ impl Statics {
 
 fn is_wait(next: Next<'_>) -> bool {
     matches!(next, Next::Instr(instr) if matches!(instr.op, Op::Sync { op: SyncOp::CondWake { .. }, .. }))
+}
+
+fn begins_section(next: Next<'_>) -> bool {
+    matches!(next, Next::Instr(instr) if matches!(instr.op, Op::AtomicBegin))
 }
 
 fn is_try(next: Next<'_>) -> bool {
@@ -319,6 +325,9 @@ pub fn go_on_without<'p>(machine: &mut Machine<'p>, thread: ThreadId, before: Be
 /// Steps of one thread between two visible ones, before we call it endless.
 const PATIENCE: u32 = 2_000_000;
 
+/// Visible steps of an atomic section, before we call it endless.
+const MOST_IN_SECTION: u32 = 200_000;
+
 /// Runs one event of a thread that can step; `footprint` gets what it touched, and the result says how many visible steps.
 pub fn run_event<'p>(
     machine: &mut Machine<'p>,
@@ -328,10 +337,13 @@ pub fn run_event<'p>(
     footprint: &mut Footprint,
     observer: &mut impl Observer,
 ) -> (Ran<'p>, u32) {
-    let is_section = machine.in_section(thread)
-        || matches!(machine.next_op(thread), Next::Instr(instr) if matches!(instr.op, Op::AtomicBegin));
+    let is_section = machine.in_section(thread) || begins_section(machine.next_op(thread));
     let before = is_section.then(|| Box::new(machine.clone()));
     match run_steps(machine, statics, inputs, thread, footprint, observer) {
+        (Ran::Endless, steps) if before.is_some() => {
+            go_on_without(machine, thread, before);
+            (Ran::Endless, steps)
+        }
         (Ran::Violation(violation, _), steps) => (Ran::Violation(violation, before), steps),
         (Ran::Exited, steps) => match before {
             // What can go wrong before an exit can go wrong without it.
@@ -360,7 +372,11 @@ fn run_steps<'p>(
     let mut steps = 0;
     let threads = machine.threads().len();
     loop {
-        add_accesses(machine, thread, footprint);
+        let first = footprint.0.len();
+        add_accesses(machine, statics, thread, footprint);
+        if steps > 0 {
+            footprint.0[first..].iter_mut().for_each(may_be_split);
+        }
         steps += 1;
         match step(machine, inputs, thread, observer) {
             StepResult::Done => {}
@@ -371,8 +387,16 @@ fn run_steps<'p>(
         if !matches!(ran, Ran::Done) {
             return (ran, steps);
         }
-        if !machine.in_section(thread) || !machine.enabled(thread) {
+        if !machine.in_section(thread) {
             break;
+        }
+        if let Some(wait) = machine.wait(thread) {
+            // The section ends here because of what somebody else did: it has seen that.
+            footprint.0.extend(seen_by(wait));
+            break;
+        }
+        if steps > MOST_IN_SECTION {
+            return (Ran::Endless, steps);
         }
     }
     for child in threads..machine.threads().len() {
@@ -382,6 +406,35 @@ fn run_steps<'p>(
         }
     }
     (Ran::Done, steps)
+}
+
+/// Inside of a section a lock need not wait until it is free: the section would end before it.
+fn may_be_split(access: &mut Access) {
+    if let Access::Sync { step: step @ SyncKind::Acquire, .. } = access {
+        *step = SyncKind::Await;
+    }
+}
+
+/// What a thread has to look at to know that it must wait.
+fn seen_by(wait: Wait) -> Option<Access> {
+    match wait {
+        Wait::Join(target) => Some(Access::Handle(target)),
+        _ => waits_at(wait).map(|address| Access::Sync { address, step: SyncKind::Other }),
+    }
+}
+
+/// The synchronisation object that a thread waits at.
+pub fn waits_at(wait: Wait) -> Option<u64> {
+    match wait {
+        Wait::Lock { address, .. }
+        | Wait::ReadLock { address, .. }
+        | Wait::WriteLock { address, .. }
+        | Wait::Signal { address }
+        | Wait::Semaphore { address }
+        | Wait::Barrier { address }
+        | Wait::Once { address } => Some(address),
+        Wait::Ended | Wait::Stopped | Wait::Section(_) | Wait::Join(_) => None,
+    }
 }
 
 fn ended<'p>(result: StepResult) -> Ran<'p> {
@@ -479,8 +532,14 @@ fn is_last_return(machine: &Machine<'_>, thread: ThreadId) -> bool {
         && matches!(machine.next_op(thread), Next::Terminator(t) if matches!(t.kind, TerminatorKind::Return(_)))
 }
 
+fn is_last_step(machine: &Machine<'_>, thread: ThreadId) -> bool {
+    let leaves =
+        matches!(machine.next_op(thread), Next::Terminator(t) if matches!(t.kind, TerminatorKind::ThreadExit(_)));
+    leaves || is_last_return(machine, thread)
+}
+
 /// What the next step of a thread touches.
-pub fn add_accesses(machine: &Machine<'_>, thread: ThreadId, footprint: &mut Footprint) {
+pub fn add_accesses(machine: &Machine<'_>, statics: &Statics, thread: ThreadId, footprint: &mut Footprint) {
     let in_section = machine.in_section(thread);
     let mut add = |mut access: Access| {
         if let Access::Data { atomic, .. } = &mut access {
@@ -536,6 +595,10 @@ pub fn add_accesses(machine: &Machine<'_>, thread: ThreadId, footprint: &mut Foo
                 for (address, len) in machine.ending_objects(thread) {
                     add(Access::End { address, len: len.max(1) });
                 }
+            }
+            // Somebody may wait for it in a section, which ends there.
+            if statics.has_sections && is_last_step(machine, thread) {
+                add(Access::Handle(thread));
             }
         }
     }

@@ -16,12 +16,13 @@ use crate::event::{Access, Choice, Clock, Event, Footprint};
 use crate::history::{Dependences, History};
 use crate::run::{
     Changes, Effect, Inputs, Ran, Statics, add_accesses, can_step, go_on_without, next_choices, run_event, run_first,
+    waits_at,
 };
 use crate::trace::Trace;
 use crate::wakeup::{Planned, WakeupTree, is_weak_initial};
 use crate::witness::options;
 use leno_ir::index::Idx;
-use leno_ir::interp::{Blocked, Ending, Image, MAIN, Machine, Status, ThreadId, Violation, ViolationKind, Wait};
+use leno_ir::interp::{Blocked, Ending, Image, MAIN, Machine, Status, ThreadId, Violation, ViolationKind};
 use leno_ir::program::{Program, Span};
 use std::collections::BTreeSet;
 
@@ -629,7 +630,7 @@ impl<'p> Search<'_, 'p, '_> {
             let Some(address) = self.machine.wait(thread).and_then(waits_at) else { continue };
             let clock = self.clock_of(thread);
             let mut footprint = Footprint::default();
-            add_accesses(&self.machine, thread, &mut footprint);
+            add_accesses(&self.machine, self.statics, thread, &mut footprint);
             let takers: BTreeSet<u32> = self.history.takers(address).collect();
             for taker in takers.into_iter().rev() {
                 let event = &self.events[taker as usize];
@@ -797,19 +798,5 @@ fn repeat(machine: &mut Machine<'_>, statics: &Statics, inputs: &mut Inputs, thr
         Ran::Violation(violation, before) => go_on_without(machine, violation.thread, before),
         Ran::Endless => machine.stop_thread(thread),
         Ran::Done | Ran::Nothing | Ran::Exited => {}
-    }
-}
-
-/// The synchronisation object that a thread waits at.
-fn waits_at(wait: Wait) -> Option<u64> {
-    match wait {
-        Wait::Lock { address, .. }
-        | Wait::ReadLock { address, .. }
-        | Wait::WriteLock { address, .. }
-        | Wait::Signal { address }
-        | Wait::Semaphore { address }
-        | Wait::Barrier { address }
-        | Wait::Once { address } => Some(address),
-        Wait::Ended | Wait::Stopped | Wait::Section(_) | Wait::Join(_) => None,
     }
 }

@@ -90,7 +90,7 @@ fn accesses(machine: &Machine<'_>, statics: &Statics, thread: ThreadId) -> Footp
         let mut ahead = machine.clone();
         run_event(&mut ahead, statics, &mut Inputs::default(), thread, &mut footprint, &mut ());
     } else {
-        add_accesses(machine, thread, &mut footprint);
+        add_accesses(machine, statics, thread, &mut footprint);
     }
     footprint
 }

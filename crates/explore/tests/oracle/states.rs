@@ -175,9 +175,7 @@ impl<'p> Search<'p> {
     }
 
     fn push(&mut self, machine: Machine<'p>) {
-        let mut hasher = DefaultHasher::new();
-        machine.hash(&mut hasher);
-        if self.seen.insert(hasher.finish()) {
+        if self.seen.insert(hash(&machine)) {
             self.stack.push(machine);
         }
     }
@@ -213,6 +211,12 @@ impl<'p> Search<'p> {
     }
 }
 
+fn hash(machine: &Machine<'_>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    machine.hash(&mut hasher);
+    hasher.finish()
+}
+
 fn place(machine: &Machine<'_>, thread: ThreadId) -> At {
     At::new(machine.thread_name(thread), machine.image().span(machine.pc(thread)))
 }
@@ -225,7 +229,11 @@ fn accesses(machine: &Machine<'_>, thread: ThreadId) -> Vec<Footprint> {
     }
     let mut accesses = Vec::new();
     let mut inside = vec![machine.clone()];
+    let mut seen = HashSet::new();
     while let Some(machine) = inside.pop() {
+        if !seen.insert(hash(&machine)) {
+            continue;
+        }
         if let Some(access) = data(&machine, thread) {
             accesses.push(Footprint { atomic: true, ..access });
         }
