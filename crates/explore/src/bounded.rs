@@ -10,7 +10,7 @@
 //! so more is explored, never less.
 
 use crate::event::{Access, Footprint, SyncKind};
-use crate::search::Search;
+use crate::search::{Incomplete, Search};
 use crate::wakeup::{Planned, WakeupTree};
 use leno_ir::index::Idx;
 use leno_ir::interp::ThreadId;
@@ -51,7 +51,7 @@ impl Search<'_, '_, '_> {
         let is_within = preemptions.count() + u32::from(self.preempts(thread)) <= preemptions.bound;
         if !is_within {
             let bound = preemptions.bound;
-            self.note(&format!("only schedules with at most {bound} preemptions were explored"));
+            self.note(Incomplete::Preemptions(bound));
         }
         is_within
     }

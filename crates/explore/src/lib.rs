@@ -32,6 +32,8 @@ mod witness;
 
 pub use event::Choice;
 pub use plain::{NoTraces, all_traces};
-pub use search::{Explored, Finding, Limits, Properties, Stats, Visitor, What, explore, explore_all, explore_bounded};
+pub use search::{
+    Bounds, Explored, Finding, Incomplete, Limits, Properties, Stats, Visitor, What, explore, explore_all, explore_with,
+};
 pub use shorten::{context_switches, shorten};
 pub use witness::{options, witness};

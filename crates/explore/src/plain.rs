@@ -6,7 +6,7 @@
 //! sleeping threads, and is slow.
 
 use crate::event::{Choice, Footprint};
-use crate::run::{Inputs, Ran, Statics, can_step, go_on_without, next_choices, run_event, run_first};
+use crate::run::{Inputs, Ran, Statics, go_on_without, is_leaving, next_choices, run_event};
 use crate::trace::Trace;
 use crate::witness::options;
 use leno_ir::interp::{Image, Machine, ThreadId};
@@ -29,7 +29,7 @@ pub fn all_traces(program: &Program, most: usize) -> Result<BTreeSet<u64>, NoTra
     let image = Image::new(program);
     let statics = Statics::new(program, &image);
     let mut plain = Plain { statics: &statics, seen: HashMap::new(), stack: Vec::new(), complete: BTreeSet::new() };
-    plain.begin(&Machine::new(&image, &options(false)))?;
+    plain.stack.push((Machine::new(&image, &options(false)), Trace::default()));
     while let Some((machine, trace)) = plain.stack.pop() {
         if plain.seen.len() > most {
             return Err(NoTraces::TooMany);
@@ -48,16 +48,11 @@ struct Plain<'a, 'p> {
 }
 
 impl<'p> Plain<'_, 'p> {
-    fn begin(&mut self, start: &Machine<'p>) -> Result<(), NoTraces> {
-        let mut machine = start.clone();
-        let ran = run_first(&mut machine, self.statics, &mut Inputs::default(), &mut ());
-        self.reach(machine, Trace::default(), ran, leno_ir::interp::MAIN)
-    }
-
     fn follow(&mut self, machine: &Machine<'p>, trace: &Trace) -> Result<(), NoTraces> {
         let mut is_complete = true;
         for thread in machine.threads().ids() {
-            if can_step(machine, thread) {
+            // What can go wrong before an early exit can also go wrong before a late one.
+            if machine.enabled(thread) && !is_leaving(machine, thread) {
                 is_complete = false;
                 self.make_event(machine, trace, thread)?;
             }
@@ -94,11 +89,12 @@ impl<'p> Plain<'_, 'p> {
         match ran {
             Ran::Done | Ran::Nothing => {}
             Ran::Violation(violation, before) => go_on_without(&mut machine, violation.thread, before),
-            Ran::Endless => machine.stop_thread(thread),
-            Ran::Exited => {
+            Ran::Exited(Some(before)) => go_on_without(&mut machine, thread, Some(before)),
+            Ran::Exited(None) => {
                 self.complete.insert(trace.fingerprint());
                 return Ok(());
             }
+            Ran::Endless | Ran::OutOfMemory | Ran::Stopped => return Err(NoTraces::TooMany),
         }
         let mut hasher = DefaultHasher::new();
         machine.hash(&mut hasher);

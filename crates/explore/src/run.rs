@@ -194,6 +194,7 @@ fn lock_hash(address: u64, state: Option<Value>) -> u64 {
 /// Watches what the steps of an event change.
 pub struct Changes<'a> {
     statics: &'a Statics,
+    interrupted: &'a dyn Fn() -> bool,
     pub effect: Effect,
     /// The bytes that the step is about to write.
     watched: Option<Watched>,
@@ -208,8 +209,8 @@ struct Watched {
 }
 
 impl<'a> Changes<'a> {
-    pub fn new(statics: &'a Statics) -> Changes<'a> {
-        Changes { statics, effect: Effect::default(), watched: None }
+    pub fn new(statics: &'a Statics, interrupted: &'a dyn Fn() -> bool) -> Changes<'a> {
+        Changes { statics, interrupted, effect: Effect::default(), watched: None }
     }
 }
 
@@ -250,6 +251,10 @@ impl Observer for Changes<'_> {
         } else {
             self.effect.is_lasting |= old != new;
         }
+    }
+
+    fn stops(&mut self) -> bool {
+        (self.interrupted)()
     }
 }
 
@@ -302,12 +307,16 @@ fn change(program: &Program, next: Next<'_>, tries: bool) -> Change {
 pub enum Ran<'p> {
     /// Every thread stands before a visible step again, or has ended, or waits.
     Done,
-    /// An atomic section met an exit or a false assumption. The thread stays before it for ever.
+    /// An atomic section met a false assumption. The thread stays before it for ever.
     Nothing,
-    Exited,
+    Exited(Before<'p>),
     Violation(Box<Violation>, Before<'p>),
     /// A thread makes steps for ever without ever making a visible one.
     Endless,
+    /// The program wants more memory than it may have.
+    OutOfMemory,
+    /// The observer wants no more.
+    Stopped,
 }
 
 /// The state before an atomic section in which something went wrong.
@@ -328,6 +337,9 @@ const PATIENCE: u32 = 2_000_000;
 /// Visible steps of an atomic section, before we call it endless.
 const MOST_IN_SECTION: u32 = 200_000;
 
+/// The observer is asked every so many steps whether to go on.
+const ASKED_EVERY: u32 = 512;
+
 /// Runs one event of a thread that can step; `footprint` gets what it touched, and the result says how many visible steps.
 pub fn run_event<'p>(
     machine: &mut Machine<'p>,
@@ -340,19 +352,19 @@ pub fn run_event<'p>(
     let is_section = machine.in_section(thread) || begins_section(machine.next_op(thread));
     let before = is_section.then(|| Box::new(machine.clone()));
     match run_steps(machine, statics, inputs, thread, footprint, observer) {
+        // Whatever came of it, it may be wrong: the real program may have more memory.
+        (_, steps) if machine.has_refused_memory() => {
+            if before.is_some() {
+                go_on_without(machine, thread, before);
+            }
+            (Ran::OutOfMemory, steps)
+        }
         (Ran::Endless, steps) if before.is_some() => {
             go_on_without(machine, thread, before);
             (Ran::Endless, steps)
         }
         (Ran::Violation(violation, _), steps) => (Ran::Violation(violation, before), steps),
-        (Ran::Exited, steps) => match before {
-            // What can go wrong before an exit can go wrong without it.
-            Some(before) => {
-                go_on_without(machine, thread, Some(before));
-                (Ran::Nothing, steps)
-            }
-            None => (Ran::Exited, steps),
-        },
+        (Ran::Exited(_), steps) => (Ran::Exited(before), steps),
         (Ran::Done, steps) if before.is_some() && machine.threads()[thread].status == Status::Stopped => {
             go_on_without(machine, thread, before);
             (Ran::Nothing, steps)
@@ -373,7 +385,10 @@ fn run_steps<'p>(
     let threads = machine.threads().len();
     loop {
         let first = footprint.0.len();
-        add_accesses(machine, statics, thread, footprint);
+        // (The very first step of a program may be one that nobody can see.)
+        if is_visible(machine, statics, thread) || steps > 0 {
+            add_accesses(machine, statics, thread, footprint);
+        }
         if steps > 0 {
             footprint.0[first..].iter_mut().for_each(may_be_split);
         }
@@ -397,6 +412,9 @@ fn run_steps<'p>(
         }
         if steps > MOST_IN_SECTION {
             return (Ran::Endless, steps);
+        }
+        if steps.is_multiple_of(ASKED_EVERY) && observer.stops() {
+            return (Ran::Stopped, steps);
         }
     }
     for child in threads..machine.threads().len() {
@@ -440,7 +458,7 @@ pub fn waits_at(wait: Wait) -> Option<u64> {
 fn ended<'p>(result: StepResult) -> Ran<'p> {
     match result {
         StepResult::Violation(violation) => Ran::Violation(violation, None),
-        StepResult::Exited(_) | StepResult::Aborted => Ran::Exited,
+        StepResult::Exited(_) | StepResult::Aborted => Ran::Exited(None),
         StepResult::Done | StepResult::Blocked => Ran::Done,
     }
 }
@@ -467,7 +485,7 @@ pub fn run_invisible<'p>(
     thread: ThreadId,
     observer: &mut impl Observer,
 ) -> Ran<'p> {
-    for _ in 0..PATIENCE {
+    for step_number in 1..=PATIENCE {
         if machine.threads()[thread].status != Status::Running || is_visible(machine, statics, thread) {
             return Ran::Done;
         }
@@ -476,30 +494,21 @@ pub fn run_invisible<'p>(
             StepResult::Blocked => return Ran::Done,
             other => return ended(other),
         }
+        if step_number.is_multiple_of(ASKED_EVERY) && (observer.stops() || machine.has_refused_memory()) {
+            return Ran::Stopped;
+        }
     }
     Ran::Endless
 }
 
-/// Runs the main thread up to its first event.
-pub fn run_first<'p>(
-    machine: &mut Machine<'p>,
-    statics: &Statics,
-    inputs: &mut Inputs,
-    observer: &mut impl Observer,
-) -> Ran<'p> {
-    inputs.begin(&[]);
-    run_invisible(machine, statics, inputs, MAIN, observer)
-}
-
-/// Whether a thread can make an event now. Exit waits for everybody else: what can go wrong before an early exit can also go
-/// wrong before a late one.
-pub fn can_step(machine: &Machine<'_>, thread: ThreadId) -> bool {
-    machine.threads().get(thread).is_some() && machine.enabled(thread) && !is_leaving(machine, thread)
-}
-
-fn is_leaving(machine: &Machine<'_>, thread: ThreadId) -> bool {
+/// Whether the next step of a thread ends the program.
+pub fn is_leaving(machine: &Machine<'_>, thread: ThreadId) -> bool {
     match machine.next_op(thread) {
-        Next::Terminator(t) => matches!(t.kind, TerminatorKind::Exit(_) | TerminatorKind::Abort),
+        Next::Terminator(t) => match t.kind {
+            TerminatorKind::Exit(_) | TerminatorKind::Abort => true,
+            TerminatorKind::Return(_) => thread == MAIN && machine.threads()[thread].depth() == 1,
+            _ => false,
+        },
         Next::Instr(_) => false,
     }
 }

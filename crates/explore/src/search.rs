@@ -15,14 +15,13 @@ use crate::deadlock::circle;
 use crate::event::{Access, Choice, Clock, Event, Footprint};
 use crate::history::{Dependences, History};
 use crate::run::{
-    Changes, Effect, Inputs, Ran, Statics, add_accesses, can_step, go_on_without, next_choices, run_event, run_first,
-    waits_at,
+    Changes, Effect, Inputs, Ran, Statics, add_accesses, go_on_without, is_leaving, next_choices, run_event, waits_at,
 };
 use crate::trace::Trace;
 use crate::wakeup::{Planned, WakeupTree, is_weak_initial};
 use crate::witness::options;
 use leno_ir::index::Idx;
-use leno_ir::interp::{Blocked, Ending, Image, MAIN, Machine, Status, ThreadId, Violation, ViolationKind};
+use leno_ir::interp::{Blocked, Ending, Image, Machine, Status, ThreadId, Violation, ViolationKind};
 use leno_ir::program::{Program, Span};
 use std::collections::BTreeSet;
 
@@ -34,24 +33,38 @@ pub struct Properties {
     pub deadlock: bool,
     pub memory: bool,
     pub overflow: bool,
+    /// Everything is freed when the program ends.
+    pub leak: bool,
+    /// Everything that is not freed when the program ends can still be reached.
+    pub memtrack: bool,
     /// Division by zero, misuse of locks and threads, …: all the rest.
     pub other: bool,
 }
 
 impl Properties {
     /// What a list of properties starts from.
-    pub const NONE: Properties =
-        Properties { assertion: false, race: false, deadlock: false, memory: false, overflow: false, other: false };
+    pub const NONE: Properties = Properties {
+        assertion: false,
+        race: false,
+        deadlock: false,
+        memory: false,
+        overflow: false,
+        leak: false,
+        memtrack: false,
+        other: false,
+    };
 
     /// All but those that must be asked for.
     pub const DEFAULT: Properties =
-        Properties { assertion: true, race: true, deadlock: true, memory: true, overflow: false, other: true };
+        Properties { assertion: true, race: true, deadlock: true, memory: true, other: true, ..Properties::NONE };
 
     pub fn covers(&self, kind: ViolationKind) -> bool {
         use ViolationKind::*;
         match kind {
             Assertion => self.assertion,
             SignedOverflow => self.overflow,
+            Leak => self.leak,
+            LostMemory => self.memtrack,
             NullDereference | OutOfBounds | InvalidPointer | UseAfterFree | UseAfterScope | WriteToConstant
             | DoubleFree | InvalidFree => self.memory,
             _ => self.other,
@@ -74,6 +87,8 @@ pub struct Stats {
     /// Executions given up because all that could follow had been explored.
     pub redundant: u64,
     pub events: u64,
+    /// Events in the longest execution.
+    pub longest: u64,
 }
 
 /// A violation, and how to get there.
@@ -112,12 +127,29 @@ impl What {
     }
 }
 
+/// Why not every execution was explored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Incomplete {
+    /// Who asked for the search wanted no more.
+    Stopped,
+    /// An execution had more events than this.
+    TooLong(usize),
+    /// A thread may run for ever without being seen by others.
+    Endless,
+    /// The program's behaviour depends on something of which only a few cases were tried.
+    DependsOn(&'static str),
+    /// Schedules with more preemptions than this were left out.
+    Preemptions(u32),
+    /// The program wants more memory than it may have.
+    OutOfMemory,
+}
+
 /// What the search established.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Explored {
     pub finding: Option<Finding>,
     /// Why not every execution was explored; None if every one was.
-    pub incomplete: Option<String>,
+    pub incomplete: Option<Incomplete>,
     pub stats: Stats,
 }
 
@@ -140,7 +172,7 @@ pub fn explore_all(
 ) -> Explored {
     let image = Image::new(program);
     let statics = Statics::new(program, &image);
-    explore_once(&image, &statics, properties, limits, None, spurious_wakeups, Some(visitor))
+    explore_once(&image, &statics, properties, limits, &Bounds::default(), spurious_wakeups, Some(visitor))
 }
 
 /// Explores all executions of a program, up to equivalence, until it finds a violation.
@@ -148,30 +180,35 @@ pub fn explore_all(
 /// Waits on condition variables may end without a signal, except where deadlocks are concerned: a lost signal would never be
 /// one. So a program that waits is explored twice when both are asked for.
 pub fn explore(program: &Program, properties: Properties, limits: &Limits<'_>) -> Explored {
-    explore_with(program, properties, limits, None)
+    explore_with(program, properties, limits, &Bounds::default())
 }
 
-/// Explores the executions in which at most `preemptions` times another thread takes over from one that could go on.
-pub fn explore_bounded(program: &Program, properties: Properties, limits: &Limits<'_>, preemptions: u32) -> Explored {
-    explore_with(program, properties, limits, Some(preemptions))
+/// What else executions may be restricted to. What is left out is why a search is incomplete.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Bounds {
+    /// How often at most another thread takes over from one that could go on.
+    pub preemptions: Option<u32>,
+    /// How many bytes the program may have allocated at once.
+    pub memory: Option<u64>,
 }
 
-fn explore_with(program: &Program, properties: Properties, limits: &Limits<'_>, bound: Option<u32>) -> Explored {
+/// Explores the executions of a program within bounds.
+pub fn explore_with(program: &Program, properties: Properties, limits: &Limits<'_>, bounds: &Bounds) -> Explored {
     let image = Image::new(program);
     let statics = Statics::new(program, &image);
     if !statics.has_waits() {
-        return explore_once(&image, &statics, properties, limits, bound, false, None);
+        return explore_once(&image, &statics, properties, limits, bounds, false, None);
     }
     let others = Properties { deadlock: false, ..properties };
     if others == Properties::NONE {
-        return explore_once(&image, &statics, properties, limits, bound, false, None);
+        return explore_once(&image, &statics, properties, limits, bounds, false, None);
     }
-    let first = explore_once(&image, &statics, others, limits, bound, true, None);
+    let first = explore_once(&image, &statics, others, limits, bounds, true, None);
     if !properties.deadlock || first.finding.is_some() {
         return first;
     }
     let deadlock = Properties { deadlock: true, ..Properties::NONE };
-    let second = explore_once(&image, &statics, deadlock, limits, bound, false, None);
+    let second = explore_once(&image, &statics, deadlock, limits, bounds, false, None);
     Explored {
         finding: second.finding,
         incomplete: first.incomplete.or(second.incomplete),
@@ -179,6 +216,7 @@ fn explore_with(program: &Program, properties: Properties, limits: &Limits<'_>, 
             executions: first.stats.executions + second.stats.executions,
             redundant: first.stats.redundant + second.stats.redundant,
             events: first.stats.events + second.stats.events,
+            longest: first.stats.longest.max(second.stats.longest),
         },
     }
 }
@@ -188,17 +226,21 @@ fn explore_once(
     statics: &Statics,
     properties: Properties,
     limits: &Limits<'_>,
-    bound: Option<u32>,
+    bounds: &Bounds,
     spurious_wakeups: bool,
     visitor: Option<&mut dyn Visitor>,
 ) -> Explored {
+    let mut machine_options = options(spurious_wakeups);
+    if let Some(memory) = bounds.memory {
+        machine_options.memory_limit = machine_options.memory_limit.min(memory);
+    }
     let mut search = Search {
         statics,
         properties,
         limits,
-        preemptions: bound.map(Preemptions::at_most),
+        preemptions: bounds.preemptions.map(Preemptions::at_most),
         spurious_wakeups,
-        machine: Machine::new(image, &options(spurious_wakeups)),
+        machine: Machine::new(image, &machine_options),
         inputs: Inputs::default(),
         events: Vec::new(),
         nodes: Vec::new(),
@@ -261,7 +303,7 @@ pub(crate) struct Search<'a, 'p, 'v> {
     first_new: usize,
     stats: Stats,
     is_interrupted: bool,
-    incomplete: Option<String>,
+    incomplete: Option<Incomplete>,
     finding: Option<Finding>,
     visitor: Option<&'v mut dyn Visitor>,
 }
@@ -272,26 +314,29 @@ const LONGEST_ROUND: usize = 200;
 /// A snapshot is kept every so many events.
 const SNAPSHOT_EVERY: usize = 12;
 
+/// Copying so many words of a machine is worth making one event again.
+const WORDS_PER_EVENT: u64 = 1000;
+
 impl<'p> Search<'_, 'p, '_> {
     fn start(&mut self) {
-        let ran = run_first(&mut self.machine, self.statics, &mut self.inputs, &mut ());
-        if !self.inputs.asked.is_empty() {
-            self.note("values that are not initialised, before the first visible step, are sampled");
-        }
-        if !self.absorb(ran, MAIN) {
-            return;
-        }
         self.descend(WakeupTree::default(), Vec::new());
         while self.finding.is_none() && self.backtrack() {
             self.is_interrupted |= (self.limits.interrupted)(&self.stats);
             if self.is_interrupted {
-                return self.note("the search was stopped");
+                return self.stop();
             }
         }
     }
 
-    pub fn note(&mut self, reason: &str) {
-        self.incomplete.get_or_insert_with(|| reason.to_string());
+    /// Not every execution is explored, for this reason; the first one is kept.
+    pub fn note(&mut self, reason: Incomplete) {
+        self.incomplete.get_or_insert(reason);
+    }
+
+    /// No more: this is the reason that counts.
+    fn stop(&mut self) {
+        self.is_interrupted = true;
+        self.incomplete = Some(Incomplete::Stopped);
     }
 
     // ---- going down
@@ -303,10 +348,10 @@ impl<'p> Search<'_, 'p, '_> {
                 self.is_interrupted |= (self.limits.interrupted)(&self.stats);
             }
             if self.is_interrupted {
-                return self.note("the search was stopped");
+                return self.stop();
             }
             if self.events.len() >= self.limits.depth {
-                self.note("an execution was longer than the limit");
+                self.note(Incomplete::TooLong(self.limits.depth));
                 return self.end_execution();
             }
             let Some((planned, subtree)) = self.choose(&mut tree, &sleep) else {
@@ -349,21 +394,29 @@ impl<'p> Search<'_, 'p, '_> {
             return Some(planned);
         }
         let awake = |thread: &ThreadId| self.can_step(*thread) && !sleep.iter().any(|s| s.thread == *thread);
-        let last = self.events.last().map(|event| event.thread).filter(|thread| awake(thread));
+        // The end comes last: what it cuts off is found by reversing races with it.
+        let stays = |thread: &ThreadId| awake(thread) && !is_leaving(&self.machine, *thread);
         // If only some of its values sleep, a thread can go on with others.
         let partly = |thread: &ThreadId| {
             let mut sleeping = sleep.iter().filter(|s| s.thread == *thread);
-            self.can_step(*thread) && sleeping.all(|s| !s.choices.is_empty())
+            let can_go_on = self.can_step(*thread) && !is_leaving(&self.machine, *thread);
+            can_go_on && sleeping.all(|s| !s.choices.is_empty())
         };
+        let last = self.events.last().map(|event| event.thread).filter(|thread| stays(thread));
+        let threads = || self.machine.threads().ids();
         let thread = last
-            .or_else(|| self.machine.threads().ids().find(awake))
-            .or_else(|| self.machine.threads().ids().find(partly))?;
+            .or_else(|| threads().find(stays))
+            .or_else(|| threads().find(partly))
+            .or_else(|| threads().find(awake))?;
         Some((Planned { thread, footprint: Footprint::default(), choices: Vec::new() }, WakeupTree::default()))
     }
 
     /// Whether a thread can make an event now.
     pub fn can_step(&self, thread: ThreadId) -> bool {
-        can_step(&self.machine, thread) && !self.spins(thread)
+        self.machine.threads().get(thread).is_some()
+            && self.machine.enabled(thread)
+            && !self.waits_to_leave(thread)
+            && !self.spins(thread)
     }
 
     fn spins(&self, thread: ThreadId) -> bool {
@@ -371,14 +424,19 @@ impl<'p> Search<'_, 'p, '_> {
         last.is_some_and(|last| self.events[*last as usize].spins && !self.is_disturbed(*last as usize))
     }
 
-    /// Makes one event. False if the search cannot go on from here.
-    ///
-    /// The first `fixed` choices were planned.
+    /// What has been allocated and not yet freed differs between an early exit and a late one; all else does not.
+    fn waits_to_leave(&self, thread: ThreadId) -> bool {
+        !self.has_end_properties() && is_leaving(&self.machine, thread)
+    }
+
+    /// Whether it matters when the program ends.
+    fn has_end_properties(&self) -> bool {
+        self.properties.leak || self.properties.memtrack
+    }
+
+    /// Makes one event, whose first `fixed` choices were planned. False if the search cannot go on from here.
     fn perform(&mut self, planned: Planned, fixed: usize) -> bool {
-        let is_kept = self.snapshots.last().is_some_and(|(at, _)| *at == self.events.len());
-        if self.events.len().is_multiple_of(SNAPSHOT_EVERY) && !is_kept {
-            self.snapshots.push((self.events.len(), self.machine.clone()));
-        }
+        self.keep_snapshot();
         let thread = planned.thread;
         self.count_preemption(thread);
         let threads = self.machine.threads().len();
@@ -387,13 +445,33 @@ impl<'p> Search<'_, 'p, '_> {
         let is_finished = |joined: &ThreadId| self.machine.threads()[*joined].status == Status::Finished;
         let joined = self.machine.join_target(thread).filter(is_finished);
         let pc = self.machine.pc(thread);
-        let mut changes = Changes::new(self.statics);
+        let (limits, stats) = (self.limits, self.stats);
+        let interrupted = || (limits.interrupted)(&stats);
+        let mut changes = Changes::new(self.statics, &interrupted);
         let (ran, steps) =
             run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut changes);
+        if self.has_end_properties() && matches!(ran, Ran::Exited(_)) {
+            footprint.0 = vec![Access::Everything];
+        }
         let made = Made { thread, pc, footprint, fixed, steps, effect: changes.effect };
         self.record(made, joined, threads);
         self.stats.events += 1;
+        self.stats.longest = self.stats.longest.max(self.events.len() as u64);
         self.absorb(ran, thread)
+    }
+
+    /// Keeps a copy of the machine now and then: less often when it is large.
+    fn keep_snapshot(&mut self) {
+        if !self.events.len().is_multiple_of(SNAPSHOT_EVERY) {
+            return;
+        }
+        let is_due = match self.snapshots.last() {
+            Some((at, _)) => self.events.len() - at > (self.machine.weight() / WORDS_PER_EVENT) as usize,
+            None => true,
+        };
+        if is_due {
+            self.snapshots.push((self.events.len(), self.machine.clone()));
+        }
     }
 
     /// Adds the event that was just made: its place in the order, and its races.
@@ -509,25 +587,43 @@ impl<'p> Search<'_, 'p, '_> {
     /// Takes in how an event ended. False if the search cannot go on from here.
     fn absorb(&mut self, ran: Ran<'p>, thread: ThreadId) -> bool {
         if let Some(reason) = self.inputs.incomplete {
-            self.note(&format!("the program depends on {reason}"));
+            self.note(Incomplete::DependsOn(reason));
         }
         match ran {
             Ran::Done | Ran::Nothing => true,
-            Ran::Exited => {
+            Ran::Exited(before) => {
+                if let Some(violation) = self.leak(thread) {
+                    self.found_violation(violation);
+                }
+                if self.finding.is_some() {
+                    return false;
+                }
+                // What can go wrong before an exit can go wrong without it: inside of a section it is not seen coming.
+                if before.is_some() {
+                    go_on_without(&mut self.machine, thread, before);
+                    return true;
+                }
                 self.end_execution();
                 false
             }
             Ran::Endless => {
-                self.note("a thread may run for ever without being seen by others");
+                self.note(Incomplete::Endless);
                 self.machine.stop_thread(thread);
                 true
+            }
+            Ran::OutOfMemory => {
+                self.note(Incomplete::OutOfMemory);
+                self.machine.stop_thread(thread);
+                true
+            }
+            Ran::Stopped => {
+                self.stop();
+                false
             }
             Ran::Violation(violation, before) => {
                 let culprit = violation.thread;
                 if self.properties.covers(violation.kind) {
-                    let place = violation.span;
-                    let schedule = self.schedule(|_| true);
-                    self.found(What::Violation(violation), schedule, &[place]);
+                    self.found_violation(violation);
                 }
                 // Not asked for, or not the only one: this thread goes no further, the others do.
                 go_on_without(&mut self.machine, culprit, before);
@@ -537,6 +633,13 @@ impl<'p> Search<'_, 'p, '_> {
     }
 
     // ---- at the end of an execution
+
+    /// What has leaked when the program has ended, if that is asked for.
+    fn leak(&self, thread: ThreadId) -> Option<Box<Violation>> {
+        let leak = |is_asked: bool, kind| if is_asked { self.machine.leak(thread, kind) } else { None };
+        let lost = leak(self.properties.memtrack, ViolationKind::LostMemory);
+        lost.or_else(|| leak(self.properties.leak, ViolationKind::Leak))
+    }
 
     /// Nobody can step, or all who can are asleep.
     fn reach_end(&mut self, has_sleepers: bool) {
@@ -572,6 +675,12 @@ impl<'p> Search<'_, 'p, '_> {
         if self.finding.is_none() {
             self.plant_races();
         }
+    }
+
+    fn found_violation(&mut self, violation: Box<Violation>) {
+        let places = [violation.span];
+        let schedule = self.schedule(|_| true);
+        self.found(What::Violation(violation), schedule, &places);
     }
 
     fn found_deadlock(&mut self, blocked: Vec<Blocked>) {
@@ -796,7 +905,8 @@ fn repeat(machine: &mut Machine<'_>, statics: &Statics, inputs: &mut Inputs, thr
     let (ran, _) = run_event(machine, statics, inputs, thread, &mut Footprint::default(), &mut ());
     match ran {
         Ran::Violation(violation, before) => go_on_without(machine, violation.thread, before),
-        Ran::Endless => machine.stop_thread(thread),
-        Ran::Done | Ran::Nothing | Ran::Exited => {}
+        Ran::Exited(before) if before.is_some() => go_on_without(machine, thread, before),
+        Ran::Endless | Ran::OutOfMemory => machine.stop_thread(thread),
+        Ran::Done | Ran::Nothing | Ran::Exited(_) | Ran::Stopped => {}
     }
 }

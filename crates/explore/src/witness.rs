@@ -1,7 +1,7 @@
 //! From a finding to a witness: the execution is made once more, and written down.
 
 use crate::event::Footprint;
-use crate::run::{Inputs, Ran, Statics, go_on_without, run_event, run_first};
+use crate::run::{Inputs, Ran, Statics, go_on_without, run_event};
 use crate::search::{Finding, What};
 use leno_ir::interp::{Image, Machine, Options, ThreadId, UndefinedPolicy};
 use leno_ir::program::{Program, Span};
@@ -20,10 +20,8 @@ pub fn witness(program: &Program, finding: &Finding) -> Witness {
     let mut machine = Machine::new(&image, &options(finding.spurious_wakeups));
     let mut recorder = Recorder::default();
     let mut inputs = Inputs::default();
-    run_first(&mut machine, &statics, &mut inputs, &mut recorder);
     let mut given = BTreeMap::new();
-    add_inputs(&machine, &inputs, &mut given);
-    for (thread, choices) in &finding.schedule {
+    for (index, (thread, choices)) in finding.schedule.iter().enumerate() {
         inputs.begin(choices);
         let recorded = recorder.steps.len();
         let (ran, _) =
@@ -38,7 +36,13 @@ pub fn witness(program: &Program, finding: &Finding) -> Witness {
                 go_on_without(&mut machine, violation.thread, before);
             }
             Ran::Nothing => recorder.steps.truncate(recorded),
-            Ran::Done | Ran::Exited | Ran::Endless => {}
+            // (A leak is found when the program has ended.)
+            Ran::Exited(before) if before.is_some() && index + 1 < finding.schedule.len() => {
+                recorder.steps.truncate(recorded);
+                go_on_without(&mut machine, *thread, before);
+            }
+            Ran::Endless | Ran::OutOfMemory => machine.stop_thread(*thread),
+            Ran::Done | Ran::Exited(_) | Ran::Stopped => {}
         }
     }
     Witness { claim: claim(&machine, &finding.what), steps: recorder.steps, inputs: given }

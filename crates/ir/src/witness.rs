@@ -132,6 +132,10 @@ impl Machine<'_> {
 pub trait Observer {
     fn before(&mut self, machine: &Machine<'_>, thread: ThreadId);
     fn after(&mut self, machine: &Machine<'_>, thread: ThreadId);
+    /// Asked every so many steps: true means that there is no time for more.
+    fn stops(&mut self) -> bool {
+        false
+    }
 }
 
 /// Looks away.

@@ -114,7 +114,7 @@ impl<'a, 'p> Course<'a, 'p> {
         let machine = Machine::new(self.image, self.options);
         let mut execution = Execution { machine, given: BTreeMap::new() };
         self.spend(execution.machine.weight());
-        let happened = self.watch(&mut execution, observer, |machine, statics, inputs, watched| {
+        let happened = self.watch(&mut execution, MAIN, observer, |machine, statics, inputs, watched| {
             run_invisible(machine, statics, inputs, MAIN, watched)
         });
         (execution, happened)
@@ -129,7 +129,7 @@ impl<'a, 'p> Course<'a, 'p> {
         observer: &mut impl Observer,
     ) -> Happened {
         self.spend(EVENT + execution.machine.threads().len() as u64);
-        self.watch(execution, observer, |machine, statics, inputs, watched| {
+        self.watch(execution, thread, observer, |machine, statics, inputs, watched| {
             run_event(machine, statics, inputs, thread, footprint, watched).0
         })
     }
@@ -137,16 +137,17 @@ impl<'a, 'p> Course<'a, 'p> {
     fn watch<O: Observer>(
         &self,
         execution: &mut Execution<'p>,
+        thread: ThreadId,
         observer: &mut O,
         run: impl FnOnce(&mut Machine<'p>, &Statics, &mut dyn Environment, &mut Watch<'_, O>) -> Ran<'p>,
     ) -> Happened {
         let speaker = RefCell::new((MAIN, "main".to_string()));
         let mut inputs = Given { from: self.inputs, given: &mut execution.given, speaker: &speaker, clock: 0 };
-        let mut watched = Watch { speaker: &speaker, steps: 0, observer };
+        let mut watched = Watch { speaker: &speaker, steps: 0, most: self.budget.get(), observer };
         let ran = run(&mut execution.machine, self.statics, &mut inputs, &mut watched);
         self.spend(watched.steps);
         let goes_on = matches!(ran, Ran::Done);
-        match self.goal.met(&execution.machine, self.statics, ran) {
+        match self.goal.met(&execution.machine, self.statics, thread, ran) {
             Some(what) if self.may_be_tainted.get() || !execution.machine.is_tainted() => Happened::Met(what),
             Some(_) => Happened::Over,
             None if goes_on => Happened::GoesOn,
@@ -191,6 +192,12 @@ impl<'a, 'p> Course<'a, 'p> {
         {
             happened = self.make_event(&mut execution, thread, &mut Footprint::default(), &mut points);
             events.push(execution.machine.thread_name(thread).to_string());
+        }
+        // What is wrong may be the next step itself.
+        if let (Claim::Violation { thread: name, .. }, Happened::GoesOn) = (&witness.claim, &happened) {
+            let thread = Self::thread(&execution, name).filter(|thread| execution.machine.enabled(*thread))?;
+            happened = self.make_event(&mut execution, thread, &mut Footprint::default(), &mut points);
+            events.push(name.clone());
         }
         self.may_be_tainted.set(execution.machine.is_tainted());
         matches!(happened, Happened::Met(_)).then_some(events)
@@ -285,6 +292,7 @@ impl Environment for Given<'_> {
 struct Watch<'a, O> {
     speaker: &'a RefCell<(ThreadId, String)>,
     steps: u64,
+    most: u64,
     observer: &'a mut O,
 }
 
@@ -300,6 +308,9 @@ impl<O: Observer> Observer for Watch<'_, O> {
     }
     fn after(&mut self, machine: &Machine<'_>, thread: ThreadId) {
         self.observer.after(machine, thread);
+    }
+    fn stops(&mut self) -> bool {
+        self.steps > self.most
     }
 }
 
@@ -362,6 +373,10 @@ impl Pen {
             if let Some(steps) = self.later.remove(thread) {
                 self.steps.extend(steps);
             }
+        }
+        // What has leaked, anybody may have allocated.
+        if matches!(claim, Claim::Violation { kind, .. } if kind.is_leak()) {
+            self.steps.extend(std::mem::take(&mut self.later).into_values().flatten());
         }
         self.steps
     }

@@ -38,11 +38,15 @@ impl Goal {
         }
     }
 
-    /// Whether the goal is met after an event that ended like this.
-    pub fn met(&self, machine: &Machine<'_>, statics: &Statics, ran: Ran<'_>) -> Option<What> {
+    /// Whether the goal is met after an event of `thread` that ended like this.
+    pub fn met(&self, machine: &Machine<'_>, statics: &Statics, thread: ThreadId, ran: Ran<'_>) -> Option<What> {
         match (self, ran) {
             (Goal::Violation { kind, span }, Ran::Violation(violation, _)) => {
                 (violation.kind == *kind && violation.span == *span).then_some(What::Violation(violation))
+            }
+            (Goal::Violation { kind, span }, Ran::Exited(_)) if kind.is_leak() => {
+                let leak = machine.leak(thread, *kind).filter(|leak| leak.span == *span)?;
+                Some(What::Violation(leak))
             }
             (Goal::Race { first, second }, Ran::Done) => race(machine, statics, *first, *second),
             (Goal::Deadlock { spans }, Ran::Done) => deadlock(machine, spans),

@@ -353,6 +353,7 @@ impl Machine<'_> {
     /// Lets a thread go no further, as if an assumption had been false; an ending that it caused is taken back.
     pub fn stop_thread(&mut self, thread: ThreadId) {
         self.over = false;
+        self.refused = false;
         self.threads[thread].status = Status::Stopped;
         self.threads[thread].section_depth = 0;
         if self.section == Some(thread) {

@@ -138,6 +138,8 @@ pub struct Machine<'p> {
     pub(super) library: Library,
     /// The execution is over.
     pub(super) over: bool,
+    /// An allocation was refused for want of memory.
+    pub(super) refused: bool,
     pub(super) tainted: bool,
     pub(super) undefined: UndefinedPolicy,
     pub(super) spurious_wakeups: bool,
@@ -155,6 +157,7 @@ impl<'p> Machine<'p> {
             section: None,
             library: Library::default(),
             over: image.program.entry.is_none(),
+            refused: false,
             tainted: false,
             undefined: options.undefined,
             spurious_wakeups: options.spurious_wakeups,
@@ -204,6 +207,11 @@ impl<'p> Machine<'p> {
         self.tainted
     }
 
+    /// Whether an allocation was refused because the memory limit is reached: the real program may have more.
+    pub fn has_refused_memory(&self) -> bool {
+        self.refused
+    }
+
     /// About how many words it takes to copy or hash the whole state.
     pub fn weight(&self) -> u64 {
         let threads = self.threads.iter().map(|thread| (thread.cells.len() + thread.callers.len() + 32) as u64);
@@ -250,12 +258,6 @@ impl<'p> Machine<'p> {
         let thread = &self.threads[thread];
         let here = std::iter::once((thread.func, thread.pc));
         here.chain(thread.callers.iter().rev().map(|caller| (caller.func, caller.pc))).collect()
-    }
-
-    /// The heap objects that were never freed, described for people.
-    pub fn leaks(&self) -> Vec<(u64, String)> {
-        let addresses = self.memory.live_heap_objects();
-        addresses.into_iter().map(|address| (address, self.describe_address(address))).collect()
     }
 
     /// A new thread at the start of `func`, with all parameters undefined. Its thread-local objects begin to live.

@@ -603,6 +603,12 @@ impl Memory {
         arena.granules[first + 1..first + granules].iter_mut().for_each(|more| more.alive = false);
     }
 
+    /// The addresses of all objects that live as long as the program.
+    pub fn static_objects(&self) -> impl Iterator<Item = u64> + '_ {
+        let vast = self.vast.iter().filter(|(_, instance)| instance.kind != Kind::Heap).map(|(granule, _)| *granule);
+        (1..self.statics.len() as u64).chain(vast).map(|granule| granule << self.layout.granule_bits)
+    }
+
     /// The first addresses of all heap objects that are alive, in order of address.
     pub fn live_heap_objects(&self) -> Vec<u64> {
         let bits = self.layout.granule_bits;
