@@ -31,6 +31,7 @@ impl Propagator for NoTheory {
         Consequence::Nothing
     }
     fn explain(&mut self, _: Lit, _: &mut Vec<Lit>) {}
+    fn model_found(&mut self) {}
     fn conflict(&self) -> &[Lit] {
         &[]
     }
@@ -65,7 +66,10 @@ fn ask_z3(questions: &[String]) -> Vec<String> {
     let text: String = questions
         .iter()
         .map(|question| {
-            format!("(reset)\n(set-option :timeout {})\n(set-logic QF_BV)\n{question}(check-sat)\n", PATIENCE.as_millis())
+            format!(
+                "(reset)\n(set-option :timeout {})\n(set-logic QF_BV)\n{question}(check-sat)\n",
+                PATIENCE.as_millis()
+            )
         })
         .collect();
     let writer = std::thread::spawn(move || stdin.write_all(text.as_bytes()));

@@ -64,7 +64,8 @@ impl Circuit {
                 let shifted = &a[..width - shift];
                 let negative = rest & 2 == 2 && shift + 1 < width;
                 let upper = result[shift..].to_vec();
-                let upper = if negative { self.difference(&upper, shifted) } else { self.sum(&upper, shifted, Wire::FALSE) };
+                let upper =
+                    if negative { self.difference(&upper, shifted) } else { self.sum(&upper, shifted, Wire::FALSE) };
                 result[shift..].copy_from_slice(&upper);
                 // A negative digit is made up for by one more of the next digit but one. Past the top it does not matter.
                 rest = if negative { rest.wrapping_add(1) } else { rest - 1 };

@@ -23,9 +23,16 @@ pub struct External {
 pub enum ExternalError {
     /// The command line is empty, or has a quotation mark without its partner.
     CommandLine(String),
-    Start { program: String, error: io::Error },
+    Start {
+        program: String,
+        error: io::Error,
+    },
     /// The solver ended and said this.
-    Answer { program: String, status: ExitStatus, said: String },
+    Answer {
+        program: String,
+        status: ExitStatus,
+        said: String,
+    },
     /// A limit was reached, and the solver was stopped.
     Stopped(Stop),
 }
@@ -94,7 +101,8 @@ impl External {
         if let Some(writer) = writer {
             let _ = writer.join();
         }
-        let text = |reader: Option<JoinHandle<String>>| reader.and_then(|reader| reader.join().ok()).unwrap_or_default();
+        let text =
+            |reader: Option<JoinHandle<String>>| reader.and_then(|reader| reader.join().ok()).unwrap_or_default();
         Ok((status, text(output), text(complaints)))
     }
 }

@@ -92,7 +92,8 @@ impl Script {
     /// The whole question: is it satisfiable, and with which values?
     pub fn question(&self) -> String {
         let mut text = format!("{}(check-sat)\n", self.text);
-        let names: Vec<&str> = self.variables.iter().map(|(_, name)| name).chain(&self.wanted).map(String::as_str).collect();
+        let names: Vec<&str> =
+            self.variables.iter().map(|(_, name)| name).chain(&self.wanted).map(String::as_str).collect();
         if !names.is_empty() {
             text.push_str("(get-value (");
             text.push_str(&names.join("\n  "));
@@ -118,7 +119,8 @@ impl Script {
 
     fn declare(&mut self, terms: &Terms, variable: Term) {
         let readable = |c: char| c.is_ascii_alphanumeric() || "~!@$%^&*_-+=<>.?/".contains(c);
-        let name: String = terms.name(variable).unwrap_or("").chars().map(|c| if readable(c) { c } else { '_' }).collect();
+        let name: String =
+            terms.name(variable).unwrap_or("").chars().map(|c| if readable(c) { c } else { '_' }).collect();
         let name = if name.starts_with(|c: char| c.is_ascii_alphabetic()) { name } else { format!("v{name}") };
         let count = self.same_name.entry(name.clone()).or_default();
         let unique = format!("{name}.{count}");

@@ -155,7 +155,8 @@ impl Terms {
             (Node::Concat(_, low), _) | (_, Node::Concat(_, low)) => {
                 let split = self.width(low);
                 if self.is_cut_there(a, split) && self.is_cut_there(b, split) {
-                    let (high_a, high_b) = (self.extract(a, split, width - split), self.extract(b, split, width - split));
+                    let (high_a, high_b) =
+                        (self.extract(a, split, width - split), self.extract(b, split, width - split));
                     if high_a == high_b {
                         let (low_a, low_b) = (self.extract(a, 0, split), self.extract(b, 0, split));
                         return self.ult(low_a, low_b);

@@ -146,9 +146,7 @@ impl Terms {
             return lifted;
         }
         let mut sum = Linear::new(width);
-        let fits = self
-            .collect(&mut sum, a, 1, COMPLEMENTS)
-            .and_then(|()| self.collect(&mut sum, b, 1, COMPLEMENTS));
+        let fits = self.collect(&mut sum, a, 1, COMPLEMENTS).and_then(|()| self.collect(&mut sum, b, 1, COMPLEMENTS));
         if fits.is_some() { self.rebuild(&sum) } else { self.add_long(width, a, b) }
     }
 
