@@ -35,7 +35,13 @@ pub fn witness(summary: &Summarizer<'_>, composition: &mut Composition) -> Resul
     let selected = composition.suspects.iter().find(|&&(_, lit)| composition.solver.value(lit));
     let Some(&(suspect, _)) = selected else { return Err("the model violates nothing".to_string()) };
     let plan = plan(summary, composition, suspect);
-    follow(summary.program, &summary.skeleton, plan, suspect)
+    let witness = follow(summary.program, &summary.skeleton, plan, suspect)?;
+    match &witness.claim {
+        Claim::Violation { kind, .. } if !summary.properties.covers(*kind) => {
+            Err(format!("something else goes wrong first: {}", kind.title()))
+        }
+        _ => Ok(witness),
+    }
 }
 
 fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspect) -> Plan {
