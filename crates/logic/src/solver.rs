@@ -4,6 +4,8 @@
 //! become clauses over new *before* literals (true: the one comes first; false: the other does), and the search goes on where
 //! it was. This happens between calls of the core, so that the core never has to make variables during a search.
 
+mod switches;
+
 use crate::blast::Blaster;
 use crate::core::batsat::Batsat;
 use crate::core::cadical::Cadical;
@@ -104,6 +106,10 @@ impl Solver {
 
     pub fn add_node(&mut self, chain: Chain) -> Node {
         self.order.borrow_mut().add_node(chain)
+    }
+
+    pub fn chain_of(&self, node: Node) -> Chain {
+        self.order.borrow().chain_of(node)
     }
 
     pub fn add_edge(&mut self, from: Node, to: Node) {

@@ -149,12 +149,22 @@ impl Structure {
         (0..count).filter(|&r| self.events[r].reads.is_some()).flat_map(|r| of(r).map(move |w| (r, w))).collect()
     }
 
-    /// Whether some values of the free variables and some linearisation satisfy everything.
-    fn brute_force(&self) -> bool {
-        (0..1u32 << self.free).any(|values| self.extend(values, &mut Vec::new()))
+    /// Whether some values of the free variables and some linearisation satisfy everything, with at most so many switches.
+    fn brute_force(&self, most: usize) -> bool {
+        (0..1u32 << self.free).any(|values| self.extend(values, most, &mut Vec::new()))
     }
 
-    fn extend(&self, values: u32, line: &mut Vec<usize>) -> bool {
+    /// How often the chain changes between events that happen.
+    fn switches(&self, values: u32, line: &[usize]) -> usize {
+        let happening = line.iter().map(|&index| &self.events[index]).filter(|event| holds(event.occurs, values));
+        let chains: Vec<usize> = happening.map(|event| event.chain).collect();
+        chains.windows(2).filter(|pair| pair[0] != pair[1]).count()
+    }
+
+    fn extend(&self, values: u32, most: usize, line: &mut Vec<usize>) -> bool {
+        if self.switches(values, line) > most {
+            return false;
+        }
         if line.len() == self.events.len() {
             return self.accepts(values, line);
         }
@@ -164,7 +174,7 @@ impl Structure {
             let edges_ready = self.edges.iter().all(|&(g, from, to)| to != event || !holds(g, values) || earlier(from));
             if !earlier(event) && chain_ready && edges_ready {
                 line.push(event);
-                let found = self.extend(values, line);
+                let found = self.extend(values, most, line);
                 line.pop();
                 if found {
                     return true;
@@ -289,10 +299,10 @@ impl Encoded {
     }
 
     /// Checks that the model is one: its line is a linearisation, and reads see what it says they see.
-    fn check_model(&mut self, structure: &Structure) {
+    /// Returns its switches.
+    fn check_model(&mut self, structure: &Structure) -> usize {
         let values: u32 = (0..structure.free).map(|var| u32::from(self.solver.value(self.free[var])) << var).sum();
         let line = self.solver.line().to_vec();
-        assert_eq!(line.len(), self.nodes.len(), "every node is on the line");
         let at =
             |index: usize| line.iter().position(|&node| node == self.nodes[index]).expect("every node is on the line");
         for (index, event) in structure.events.iter().enumerate() {
@@ -310,6 +320,17 @@ impl Encoded {
             assert_eq!(self.solver.value(lit), sources[read] == Some(write), "reads see the last write");
         }
         assert!(structure.accepts(values, &events));
+        structure.switches(values, &events)
+    }
+
+    fn bound_switches(&mut self, structure: &Structure, most: usize) -> Lit {
+        let events: Vec<(Node, Lit)> = structure
+            .events
+            .iter()
+            .enumerate()
+            .map(|(index, event)| (self.nodes[index], self.literal(event.occurs)))
+            .collect();
+        self.solver.bound_switches(&events, most)
     }
 }
 
@@ -322,12 +343,12 @@ fn check_proof(proof: &Proof, what: &str) {
 
 #[test]
 fn random_structures_are_satisfiable_exactly_when_a_linearisation_exists() {
-    let count = std::env::var("LENO_ORDER").ok().and_then(|n| n.parse().ok()).unwrap_or(1500);
+    let count = std::env::var("LENO_ORDER").ok().and_then(|n| n.parse().ok()).unwrap_or(1000);
     let mut satisfiable = 0;
     let mut splits = 0;
     for seed in 0..count {
         let structure = Structure::random(&mut Random(seed));
-        let expected = structure.brute_force();
+        let expected = structure.brute_force(usize::MAX);
         for kind in [CoreKind::Cadical, CoreKind::Batsat] {
             let proof = Proof::in_memory();
             let mut encoded = Encoded::new(&structure, kind, proof.clone());
@@ -346,6 +367,40 @@ fn random_structures_are_satisfiable_exactly_when_a_linearisation_exists() {
     println!("{count} structures, {satisfiable} satisfiable, {splits} splits");
     assert!(splits > 0, "some structures need a case distinction");
     assert!(satisfiable > count / 5 && satisfiable < count * 9 / 10, "{satisfiable} of {count} are satisfiable");
+}
+
+#[test]
+fn a_bound_on_switches_is_kept_exactly_and_can_be_lifted() {
+    let count = std::env::var("LENO_ORDER").ok().and_then(|n| n.parse().ok()).unwrap_or(600);
+    let (mut kept, mut needed) = (0, 0);
+    for seed in 0..count {
+        let mut random = Random(seed);
+        let structure = Structure::random(&mut random);
+        let most = random.below(6);
+        let (bounded, unbounded) = (structure.brute_force(most), structure.brute_force(usize::MAX));
+        for kind in [CoreKind::Cadical, CoreKind::Batsat] {
+            let proof = Proof::in_memory();
+            let mut encoded = Encoded::new(&structure, kind, proof.clone());
+            let bound = encoded.bound_switches(&structure, most);
+            let answer = encoded.solver.solve(&[bound], &Limits::default());
+            assert_eq!(answer == Answer::Satisfiable, bounded, "seed {seed}, {kind:?}, {most} switches");
+            if bounded {
+                assert!(encoded.check_model(&structure) <= most, "seed {seed}, {kind:?}");
+                kept += 1;
+            } else {
+                check_proof(&proof, &format!("seed {seed}, {kind:?}, {most} switches"));
+                let blamed = !encoded.solver.failed().is_empty();
+                assert!(blamed || !unbounded, "seed {seed}, {kind:?}: the bound was needed");
+                needed += u64::from(unbounded);
+            }
+            let answer = encoded.solver.solve(&[!bound], &Limits::default());
+            assert_eq!(answer == Answer::Satisfiable, unbounded, "seed {seed}, {kind:?}, lifted");
+            if unbounded {
+                encoded.check_model(&structure);
+            }
+        }
+    }
+    assert!(kept > count / 2 && needed > count / 8, "{kept} bounds were kept and {needed} needed, of {count}");
 }
 
 #[test]
