@@ -14,6 +14,8 @@ pub enum Stop {
     Time,
     Memory,
     Cancelled,
+    /// Another solver gave up by itself.
+    Solver,
 }
 
 /// What a solver may spend. The default is everything.

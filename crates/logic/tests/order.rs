@@ -7,7 +7,9 @@ use leno_logic::limits::Limits;
 use leno_logic::literal::Lit;
 use leno_logic::order::Node;
 use leno_logic::proof::Proof;
+use leno_logic::smtlib::{External, ExternalError};
 use leno_logic::solver::{CoreKind, Solver};
+use leno_logic::term::{Sort, Terms, evaluate};
 
 /// A small generator of random numbers (SplitMix64).
 struct Random(u64);
@@ -221,7 +223,10 @@ struct Encoded {
 
 impl Encoded {
     fn new(structure: &Structure, kind: CoreKind, proof: Proof) -> Encoded {
-        let mut solver = Solver::with_proof(kind, proof);
+        Encoded::over(structure, Solver::with_proof(kind, proof))
+    }
+
+    fn over(structure: &Structure, mut solver: Solver) -> Encoded {
         let free: Vec<Lit> = (0..structure.free).map(|_| solver.new_literal()).collect();
         let initial_chain = solver.add_chain();
         let initial = solver.add_node(initial_chain);
@@ -401,6 +406,87 @@ fn a_bound_on_switches_is_kept_exactly_and_can_be_lifted() {
         }
     }
     assert!(kept > count / 2 && needed > count / 8, "{kept} bounds were kept and {needed} needed, of {count}");
+}
+
+#[test]
+fn another_solver_agrees_about_the_printed_query() {
+    let Ok(z3) = External::new("z3 -in") else { panic!("a command line") };
+    let count = std::env::var("LENO_SMTLIB").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
+    let terms = Terms::new();
+    for seed in 0..count {
+        let mut random = Random(seed);
+        let structure = Structure::random(&mut random);
+        let mut encoded = Encoded::over(&structure, Solver::default().recording());
+        let bounded = random.chance(50).then(|| encoded.bound_switches(&structure, random.below(5)));
+        let assumptions: Vec<Lit> = bounded.into_iter().collect();
+        let theirs = match encoded.solver.solve_with(&z3, &terms, &assumptions, &Limits::default()) {
+            Err(ExternalError::Start { .. }) => return println!("z3 is not installed"),
+            theirs => theirs.expect("z3 answers"),
+        };
+        if theirs == Answer::Satisfiable {
+            encoded.check_model(&structure);
+        }
+        let ours = encoded.solver.solve(&assumptions, &Limits::default());
+        assert_eq!(theirs, ours, "seed {seed}");
+        // What the search has added since does not change the question.
+        let again = encoded.solver.solve_with(&z3, &terms, &assumptions, &Limits::default());
+        assert_eq!(again.ok(), Some(ours), "seed {seed}");
+    }
+}
+
+/// Two threads, one of which adds up what it reads: terms and events in one query.
+#[test]
+fn another_solver_finds_values_and_a_line() {
+    let Ok(z3) = External::new("z3 -in") else { panic!("a command line") };
+    let mut terms = Terms::new();
+    let mut solver = Solver::default().recording();
+    let chains = [solver.add_chain(), solver.add_chain(), solver.add_chain()];
+    let initial = solver.add_node(chains[0]);
+    let writes = [solver.add_node(chains[1]), solver.add_node(chains[1])];
+    let reads = [solver.add_node(chains[2]), solver.add_node(chains[2])];
+    writes.into_iter().chain(reads).for_each(|node| solver.add_edge(initial, node));
+    let values = [5, 9, 0].map(|value| terms.bits(8, value));
+    let mut seen = Vec::new();
+    for (index, &node) in reads.iter().enumerate() {
+        let read = solver.add_read(node);
+        let value = terms.variable(Sort::Bits(8), format!("seen{index}"));
+        let mut sources = Vec::new();
+        for (&write, &written) in [writes[0], writes[1], initial].iter().zip(&values) {
+            let same = terms.eq(value, written);
+            let (source, same) = (solver.new_literal(), solver.literal(&terms, same));
+            solver.add_reads_from(read, source, write);
+            solver.add_clause(&[!source, same]);
+            sources.push(source);
+        }
+        writes.iter().for_each(|&write| solver.add_hit(read, Lit::TRUE, write));
+        solver.add_clause(&sources);
+        seen.push(value);
+    }
+    let sum = terms.add(seen[0], seen[1]);
+    for (wanted, line) in [(14, Some([0, 1, 3, 2, 4])), (5, Some([0, 3, 1, 4, 2])), (4, None)] {
+        let wanted = terms.bits(8, wanted);
+        let equal = terms.eq(sum, wanted);
+        let equal = solver.literal(&terms, equal);
+        let expected = if line.is_some() { Answer::Satisfiable } else { Answer::Unsatisfiable };
+        for external in [false, true] {
+            let answer = match external {
+                true => match solver.solve_with(&z3, &terms, &[equal], &Limits::default()) {
+                    Err(ExternalError::Start { .. }) => return println!("z3 is not installed"),
+                    answer => answer.expect("z3 answers"),
+                },
+                false => solver.solve(&[equal], &Limits::default()),
+            };
+            assert_eq!(answer, expected);
+            if let Some(line) = line {
+                assert_eq!(solver.line(), line.map(Node));
+                let model = solver.model(&terms);
+                assert_eq!(evaluate(&terms, sum, &model), evaluate(&terms, wanted, &model));
+                assert!(solver.value(equal));
+            } else {
+                assert_eq!(solver.failed(), [equal]);
+            }
+        }
+    }
 }
 
 #[test]

@@ -45,7 +45,7 @@ impl Solver {
             let chain = self.chain_of(event);
             if !owners.contains_key(&chain) {
                 let owner = self.new_literal();
-                owners.values().for_each(|&other: &Lit| self.core.add_clause(&[!owner, !other]));
+                owners.values().for_each(|&other: &Lit| self.add_clause(&[!owner, !other]));
                 owners.insert(chain, owner);
             }
         }
