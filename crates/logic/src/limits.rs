@@ -36,6 +36,16 @@ impl Limits {
         Limits { deadline: Some(deadline), ..Limits::default() }
     }
 
+    /// These, and no more than so many resident bytes.
+    pub fn with_memory(self, bytes: u64) -> Limits {
+        Limits { memory: Some(bytes), ..self }
+    }
+
+    /// These, until the flag is set.
+    pub fn with_cancel(self, flag: Arc<AtomicBool>) -> Limits {
+        Limits { cancel: Some(flag), ..self }
+    }
+
     /// The reason to stop now, if there is one.
     pub fn stop(&self) -> Option<Stop> {
         if self.cancel.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)) {
