@@ -23,6 +23,7 @@ impl Propagator for NoTheory {
         Consequence::Nothing
     }
     fn explain(&mut self, _: Lit, _: &mut Vec<Lit>) {}
+    fn model_found(&mut self) {}
     fn conflict(&self) -> &[Lit] {
         &[]
     }

@@ -21,38 +21,43 @@ fn random_values(plain: &Plain, random: &mut Random) -> Vec<u128> {
     plain.nodes.iter().map(value).collect()
 }
 
+/// Builds the terms, and compares the values of all of them, and what is known of their bits, under random assignments.
+fn compare(plain: &Plain, random: &mut Random, seed: u64) {
+    let mut terms = Terms::new();
+    let built = plain.build(&mut terms);
+    for round in 0..20 {
+        let inputs = random_values(plain, random);
+        let values = plain.evaluate(|number| inputs[number]);
+        let mut assignment = Assignment::new();
+        for (number, node) in plain.nodes.iter().enumerate() {
+            if node.op == Op::Variable {
+                assignment.set(&terms, built[number], inputs[number]);
+            }
+        }
+        let mut evaluation = Evaluation::new(&terms, &assignment);
+        for (number, &term) in built.iter().enumerate() {
+            let (found, node) = (evaluation.value(term).number(), &plain.nodes[number]);
+            let place = || format!("seed {seed}, round {round}, node {number}: {node:?} is {:?}", terms.node(term));
+            assert_eq!(found, values[number], "{}", place());
+            let known = terms.known(term);
+            assert_eq!((found & known.zeros, !found & known.ones), (0, 0), "{}: {known:?}", place());
+        }
+    }
+}
+
 #[test]
 fn simplified_terms_mean_the_same() {
     for seed in 0..graphs() {
         let mut random = Random::new(seed);
         let size = 10 + random.below(60);
-        let plain = Plain::any(&mut random, size);
-        let mut terms = Terms::new();
-        let built = plain.build(&mut terms);
-        for round in 0..20 {
-            let inputs = random_values(&plain, &mut random);
-            let values = plain.evaluate(|number| inputs[number]);
-            let mut assignment = Assignment::new();
-            for (number, node) in plain.nodes.iter().enumerate() {
-                if node.op == Op::Variable {
-                    assignment.set(&terms, built[number], inputs[number]);
-                }
-            }
-            let mut evaluation = Evaluation::new(&terms, &assignment);
-            for (number, &term) in built.iter().enumerate() {
-                let found = evaluation.value(term).number();
-                assert_eq!(
-                    found,
-                    values[number],
-                    "seed {seed}, round {round}, node {number}: {:?} of {:?} is {:?}",
-                    plain.nodes[number],
-                    plain.nodes[number].arguments.iter().map(|&n| values[n]).collect::<Vec<_>>(),
-                    terms.node(term),
-                );
-                let known = terms.known(term);
-                assert_eq!(found & known.zeros, 0, "seed {seed}: known zeros of {:?}", terms.node(term));
-                assert_eq!(found & known.ones, known.ones, "seed {seed}: known ones of {:?}", terms.node(term));
-            }
-        }
+        compare(&Plain::any(&mut random, size), &mut random, seed);
+    }
+}
+
+#[test]
+fn long_sums_mean_the_same() {
+    for seed in 0..graphs() / 10 {
+        let mut random = Random::new(seed);
+        compare(&Plain::long_sums(&mut random), &mut random, seed);
     }
 }

@@ -196,6 +196,32 @@ impl Plain {
         plain.fill(random, size)
     }
 
+    /// Sums that grow beyond what is put into normal form.
+    pub fn long_sums(random: &mut Random) -> Plain {
+        let mut plain = Plain::default();
+        let width = random.width();
+        for _ in 0..20 {
+            plain.variable(width);
+        }
+        let mut newest = 0;
+        while plain.nodes.len() < 100 {
+            let op = if random.chance(80) { random.one_of(&[Add, Sub]) } else { random.one_of(&[BvNot, Neg, Mul]) };
+            let start = if random.chance(90) { newest } else { random.below(plain.nodes.len()) };
+            let other = if random.chance(25) { plain.constant(random, width) } else { random.below(plain.nodes.len()) };
+            let arguments = match op {
+                BvNot | Neg => vec![start],
+                Mul => vec![start, plain.constant(random, width)],
+                _ => vec![start, other],
+            };
+            newest = plain.push(op, arguments, width);
+        }
+        for _ in 0..10 {
+            let arguments = vec![random.below(100), 20 + random.below(80)];
+            plain.push(Eq, arguments, 0);
+        }
+        plain
+    }
+
     fn fill(mut self, random: &mut Random, size: usize) -> Plain {
         self.taste = random.one_of(&[Taste::Mixed, Taste::Mixed, Taste::Logic, Taste::Sums, Taste::Slices]);
         for _ in 0..1 + random.below(3) {
@@ -267,6 +293,9 @@ impl Plain {
         if width > 0 && random.chance(14) {
             return self.constant(random, width);
         }
+        if width > 0 && matches!(self.taste, Taste::Sums) && self.variables < 24 && random.chance(15) {
+            return self.variable(width);
+        }
         let matching: Vec<usize> = (0..self.nodes.len()).filter(|&n| self.nodes[n].width == width).collect();
         if matching.is_empty() {
             return if self.variables < 5 { self.variable(width) } else { self.constant(random, width) };
@@ -310,7 +339,11 @@ impl Plain {
         let width = self.used_width(random);
         match op {
             Ite => {
-                let condition = self.pick(random, 0);
+                // The same conditions again and again, so that choices by them meet.
+                let variables =
+                    (0..self.nodes.len()).filter(|&n| self.nodes[n].op == Variable && self.nodes[n].width == 0);
+                let variables: Vec<usize> = variables.collect();
+                let condition = if random.chance(60) { random.one_of(&variables) } else { self.pick(random, 0) };
                 let arguments = vec![condition, self.pick(random, width), self.pick(random, width)];
                 self.push(op, arguments, width)
             }
@@ -353,8 +386,15 @@ impl Plain {
         match random.one_of(RESIZES) {
             Extract(_) => {
                 let argument = self.pick(random, width);
-                let size = 1 + random.below(width as usize) as u32;
-                let low = random.below((width - size) as usize + 1) as u32;
+                // Halves and quarters, so that pieces fit together; or anything.
+                let piece = width / random.one_of(&[2, 4, 4]);
+                let (size, low) = if piece > 0 && random.chance(60) {
+                    let first = random.below((width / piece) as usize) as u32;
+                    (piece, first * piece)
+                } else {
+                    let size = 1 + random.below(width as usize) as u32;
+                    (size, random.below((width - size) as usize + 1) as u32)
+                };
                 self.push(Extract(low), vec![argument], size)
             }
             BoolToBits => {
