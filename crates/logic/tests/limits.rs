@@ -9,13 +9,17 @@ use leno_logic::literal::Lit;
 use leno_logic::solver::{CoreKind, Solver};
 use leno_logic::term::{Sort, Terms};
 use std::cell::RefCell;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 const PROMPT: Duration = Duration::from_millis(100);
+const SOON: Duration = Duration::from_millis(60);
 const TRIES: usize = 3;
+
+/// One test at a time: they would take each other's memory and time.
+static ALONE: Mutex<()> = Mutex::new(());
 
 /// The factors of the product of two primes with 32 bits each.
 fn factors(kind: CoreKind) -> Solver {
@@ -48,19 +52,21 @@ fn pigeons(kind: CoreKind) -> Solver {
     solver
 }
 
-/// Asks each question of each core, within limits that are made when the search begins, and with what is returned beside them:
-/// the moment from which a core is late. At least one try must be in time.
-fn stops(expected: Stop, what: &str, limits: impl Fn() -> (Limits, Duration)) {
+/// The moment from which a core is late, once it has come.
+type Due = Arc<OnceLock<Instant>>;
+
+/// Asks each question of each core, within limits that are made when the search begins. At least one try must be in time.
+fn stops(expected: Stop, what: &str, limits: impl Fn() -> (Limits, Due)) {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     for kind in [CoreKind::Cadical, CoreKind::Batsat] {
         for (name, question) in [("factors", factors as fn(CoreKind) -> Solver), ("pigeons", pigeons)] {
             let mut solver = question(kind);
             let mut late = Vec::new();
             for _ in 0..TRIES {
                 let (mut limits, due) = limits();
-                let start = Instant::now();
-                limits.deadline.get_or_insert(start + Duration::from_secs(20));
+                limits.deadline.get_or_insert(Instant::now() + Duration::from_secs(20));
                 assert_eq!(solver.solve(&[], &limits), Answer::Unknown(expected), "{name}, {kind:?}, {what}");
-                late.push(start.elapsed().saturating_sub(due));
+                late.push(due.get().map_or(Duration::ZERO, Instant::elapsed));
             }
             println!("{what}, {name}, {kind:?}: late by {late:.1?}");
             assert!(late.iter().any(|&late| late < PROMPT), "{name}, {kind:?}, {what}: late by {late:?}");
@@ -70,19 +76,21 @@ fn stops(expected: Stop, what: &str, limits: impl Fn() -> (Limits, Duration)) {
 
 #[test]
 fn a_deadline() {
-    let due = Duration::from_millis(60);
-    stops(Stop::Time, "deadline", || (Limits::until(Instant::now() + due), due));
+    stops(Stop::Time, "deadline", || {
+        let due = Instant::now() + SOON;
+        (Limits::until(due), Due::new(due.into()))
+    });
 }
 
 #[test]
 fn a_wish_from_another_thread() {
-    let due = Duration::from_millis(60);
     stops(Stop::Cancelled, "wish", || {
-        let flag = Arc::new(AtomicBool::new(false));
-        let theirs = flag.clone();
+        let (flag, due) = (Arc::new(AtomicBool::new(false)), Due::default());
+        let (their_flag, their_due) = (flag.clone(), due.clone());
         thread::spawn(move || {
-            thread::sleep(due);
-            theirs.store(true, Ordering::Relaxed);
+            thread::sleep(SOON);
+            their_due.get_or_init(Instant::now);
+            their_flag.store(true, Ordering::Relaxed);
         });
         (Limits::default().with_cancel(flag), due)
     });
@@ -91,17 +99,19 @@ fn a_wish_from_another_thread() {
 /// Somebody else's memory counts, too: after a while a thread takes more than there may be.
 #[test]
 fn a_bound_on_memory() {
-    const BALLAST: usize = 32 << 20;
-    let due = Duration::from_millis(60);
+    const BALLAST: usize = 64 << 20; // so much at once goes back to the system when it is freed
     let previous: RefCell<Option<JoinHandle<()>>> = RefCell::default();
     stops(Stop::Memory, "memory", || {
         // What the last thread took is given back before we look at what there is.
         previous.take().map(JoinHandle::join);
         let limits = Limits::default().with_memory(resident() + BALLAST as u64 / 2);
+        let due = Due::default();
+        let theirs = due.clone();
         previous.replace(Some(thread::spawn(move || {
-            thread::sleep(due);
+            thread::sleep(SOON);
             let ballast = vec![1u8; BALLAST];
-            thread::sleep(2 * due);
+            theirs.get_or_init(Instant::now);
+            thread::sleep(5 * SOON);
             drop(ballast);
         })));
         (limits, due)
