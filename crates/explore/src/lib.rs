@@ -11,15 +11,29 @@
 //! | `wakeup` | wake-up trees |
 //! | `run` | one event of the interpreter: a visible step and the invisible ones after it |
 //! | `search` | the algorithm |
+//! | `trace` | executions up to the order of independent events |
+//! | `plain` | all traces without any reduction, to compare with |
+//! | `bounded` | the same with a bound on preemptions |
+//! | `deadlock` | who waits for whom |
 //! | `witness` | what it found, written down |
+//! | `shorten` | a witness of any engine, with fewer context switches |
 
+mod bounded;
+mod deadlock;
 mod event;
 mod history;
+mod plain;
 mod run;
 mod search;
+mod shorten;
+mod trace;
 mod wakeup;
 mod witness;
 
 pub use event::Choice;
-pub use search::{Explored, Finding, Limits, Properties, Stats, What, explore};
-pub use witness::{options, witness};
+pub use plain::{NoTraces, all_traces};
+pub use search::{
+    Bounds, Explored, Finding, Incomplete, Limits, Properties, Stats, Visitor, What, explore, explore_all, explore_with,
+};
+pub use shorten::{context_switches, shorten};
+pub use witness::{claim_race, options, witness};

@@ -7,17 +7,22 @@
 //!
 //! Departures from the paper. Locks: a thread that waits for a lock races with the one that took it, although the release lies
 //! between them; threads that still wait at the end of an execution race with what they wait for, too. Nondeterministic
-//! values: an event is repeated with every value before it goes to sleep. `exit` waits until nobody else can step, since what
-//! can go wrong before an early exit can also go wrong before a late one.
+//! values: an event is repeated with every value before it goes to sleep; in a sequence that is planned it has the
+//! value that it had. `exit` waits until nobody else can step.
 
+use crate::bounded::Preemptions;
+use crate::deadlock::circle;
 use crate::event::{Access, Choice, Clock, Event, Footprint};
 use crate::history::{Dependences, History};
-use crate::run::{Changes, Effect, Inputs, Ran, Statics, add_accesses, run_event, run_invisible};
+use crate::run::{
+    Changes, Effect, Inputs, Ran, Statics, add_accesses, go_on_without, is_leaving, next_choices, run_event, waits_at,
+};
+use crate::trace::Trace;
 use crate::wakeup::{Planned, WakeupTree, is_weak_initial};
 use crate::witness::options;
 use leno_ir::index::Idx;
-use leno_ir::interp::{Blocked, Ending, Image, MAIN, Machine, Next, Status, ThreadId, Violation, ViolationKind, Wait};
-use leno_ir::program::{Program, TerminatorKind};
+use leno_ir::interp::{Blocked, Ending, Image, Machine, Status, ThreadId, Violation, ViolationKind};
+use leno_ir::program::{Program, Span};
 use std::collections::BTreeSet;
 
 /// Which violations are looked for.
@@ -28,24 +33,38 @@ pub struct Properties {
     pub deadlock: bool,
     pub memory: bool,
     pub overflow: bool,
+    /// Everything is freed when the program ends.
+    pub leak: bool,
+    /// Everything that is not freed when the program ends can still be reached.
+    pub memtrack: bool,
     /// Division by zero, misuse of locks and threads, …: all the rest.
     pub other: bool,
 }
 
 impl Properties {
     /// What a list of properties starts from.
-    pub const NONE: Properties =
-        Properties { assertion: false, race: false, deadlock: false, memory: false, overflow: false, other: false };
+    pub const NONE: Properties = Properties {
+        assertion: false,
+        race: false,
+        deadlock: false,
+        memory: false,
+        overflow: false,
+        leak: false,
+        memtrack: false,
+        other: false,
+    };
 
     /// All but those that must be asked for.
     pub const DEFAULT: Properties =
-        Properties { assertion: true, race: true, deadlock: true, memory: true, overflow: false, other: true };
+        Properties { assertion: true, race: true, deadlock: true, memory: true, other: true, ..Properties::NONE };
 
     pub fn covers(&self, kind: ViolationKind) -> bool {
         use ViolationKind::*;
         match kind {
             Assertion => self.assertion,
             SignedOverflow => self.overflow,
+            Leak => self.leak,
+            LostMemory => self.memtrack,
             NullDereference | OutOfBounds | InvalidPointer | UseAfterFree | UseAfterScope | WriteToConstant
             | DoubleFree | InvalidFree => self.memory,
             _ => self.other,
@@ -68,6 +87,8 @@ pub struct Stats {
     /// Executions given up because all that could follow had been explored.
     pub redundant: u64,
     pub events: u64,
+    /// Events in the longest execution.
+    pub longest: u64,
 }
 
 /// A violation, and how to get there.
@@ -95,13 +116,63 @@ pub enum What {
     Deadlock(Vec<Blocked>),
 }
 
+impl What {
+    /// The threads in which it goes wrong.
+    pub fn threads(&self) -> Vec<ThreadId> {
+        match self {
+            What::Violation(violation) => vec![violation.thread],
+            What::Race { first, second } => vec![*first, *second],
+            What::Deadlock(blocked) => blocked.iter().map(|blocked| blocked.thread).collect(),
+        }
+    }
+}
+
+/// Why not every execution was explored.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Incomplete {
+    /// Who asked for the search wanted no more.
+    Stopped,
+    /// An execution had more events than this.
+    TooLong(usize),
+    /// A thread may run for ever without being seen by others.
+    Endless,
+    /// The program's behaviour depends on something of which only a few cases were tried.
+    DependsOn(&'static str),
+    /// Schedules with more preemptions than this were left out.
+    Preemptions(u32),
+    /// The program wants more memory than it may have.
+    OutOfMemory,
+}
+
 /// What the search established.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Explored {
     pub finding: Option<Finding>,
     /// Why not every execution was explored; None if every one was.
-    pub incomplete: Option<String>,
+    pub incomplete: Option<Incomplete>,
     pub stats: Stats,
+}
+
+/// Is told of everything that the search comes by; the search then goes on to the end.
+pub trait Visitor {
+    /// A violation, and the places of the threads in it (in the order of [`What::threads`]).
+    fn found(&mut self, finding: Finding, places: &[Span]);
+    /// An execution was explored to its end: the fingerprint of its trace.
+    fn explored(&mut self, fingerprint: u64);
+}
+
+/// Explores all executions of a program, up to equivalence, whatever it finds. Whether waits on condition variables may end without
+/// a signal is up to the caller.
+pub fn explore_all(
+    program: &Program,
+    properties: Properties,
+    limits: &Limits<'_>,
+    spurious_wakeups: bool,
+    visitor: &mut dyn Visitor,
+) -> Explored {
+    let image = Image::new(program);
+    let statics = Statics::new(program, &image);
+    explore_once(&image, &statics, properties, limits, &Bounds::default(), spurious_wakeups, Some(visitor))
 }
 
 /// Explores all executions of a program, up to equivalence, until it finds a violation.
@@ -109,20 +180,35 @@ pub struct Explored {
 /// Waits on condition variables may end without a signal, except where deadlocks are concerned: a lost signal would never be
 /// one. So a program that waits is explored twice when both are asked for.
 pub fn explore(program: &Program, properties: Properties, limits: &Limits<'_>) -> Explored {
+    explore_with(program, properties, limits, &Bounds::default())
+}
+
+/// What else executions may be restricted to. What is left out is why a search is incomplete.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Bounds {
+    /// How often at most another thread takes over from one that could go on.
+    pub preemptions: Option<u32>,
+    /// How many bytes the program may have allocated at once.
+    pub memory: Option<u64>,
+}
+
+/// Explores the executions of a program within bounds.
+pub fn explore_with(program: &Program, properties: Properties, limits: &Limits<'_>, bounds: &Bounds) -> Explored {
     let image = Image::new(program);
     let statics = Statics::new(program, &image);
     if !statics.has_waits() {
-        return explore_once(&image, &statics, properties, limits, false);
+        return explore_once(&image, &statics, properties, limits, bounds, false, None);
     }
     let others = Properties { deadlock: false, ..properties };
     if others == Properties::NONE {
-        return explore_once(&image, &statics, properties, limits, false);
+        return explore_once(&image, &statics, properties, limits, bounds, false, None);
     }
-    let first = explore_once(&image, &statics, others, limits, true);
+    let first = explore_once(&image, &statics, others, limits, bounds, true, None);
     if !properties.deadlock || first.finding.is_some() {
         return first;
     }
-    let second = explore_once(&image, &statics, Properties { deadlock: true, ..Properties::NONE }, limits, false);
+    let deadlock = Properties { deadlock: true, ..Properties::NONE };
+    let second = explore_once(&image, &statics, deadlock, limits, bounds, false, None);
     Explored {
         finding: second.finding,
         incomplete: first.incomplete.or(second.incomplete),
@@ -130,6 +216,7 @@ pub fn explore(program: &Program, properties: Properties, limits: &Limits<'_>) -
             executions: first.stats.executions + second.stats.executions,
             redundant: first.stats.redundant + second.stats.redundant,
             events: first.stats.events + second.stats.events,
+            longest: first.stats.longest.max(second.stats.longest),
         },
     }
 }
@@ -139,14 +226,21 @@ fn explore_once(
     statics: &Statics,
     properties: Properties,
     limits: &Limits<'_>,
+    bounds: &Bounds,
     spurious_wakeups: bool,
+    visitor: Option<&mut dyn Visitor>,
 ) -> Explored {
+    let mut machine_options = options(spurious_wakeups);
+    if let Some(memory) = bounds.memory {
+        machine_options.memory_limit = machine_options.memory_limit.min(memory);
+    }
     let mut search = Search {
         statics,
         properties,
         limits,
+        preemptions: bounds.preemptions.map(Preemptions::at_most),
         spurious_wakeups,
-        machine: Machine::new(image, &options(spurious_wakeups)),
+        machine: Machine::new(image, &machine_options),
         inputs: Inputs::default(),
         events: Vec::new(),
         nodes: Vec::new(),
@@ -159,43 +253,59 @@ fn explore_once(
         is_interrupted: false,
         incomplete: None,
         finding: None,
+        visitor,
     };
     search.start();
     Explored { finding: search.finding, incomplete: search.incomplete, stats: search.stats }
 }
 
 /// A place in the current execution: before the event of the same index.
-struct Node {
+pub(crate) struct Node {
     /// What is left to explore from here, after what is being explored.
-    tree: WakeupTree,
+    pub tree: WakeupTree,
     /// What has been explored, with everything that begins with it.
-    sleep: Vec<Planned>,
+    pub sleep: Vec<Planned>,
     /// Reversible races of the event explored from here with earlier ones.
     races: Vec<u32>,
+    /// What the event explored from here touched, with all the values that it was given so far.
+    touched: Footprint,
 }
 
-struct Search<'a, 'p> {
+/// An event that was just made.
+struct Made {
+    thread: ThreadId,
+    pc: u32,
+    footprint: Footprint,
+    fixed: usize,
+    steps: u32,
+    effect: Effect,
+}
+
+pub(crate) struct Search<'a, 'p, 'v> {
     statics: &'a Statics,
     properties: Properties,
     limits: &'a Limits<'a>,
+    /// Kept only if there is a bound on them.
+    pub preemptions: Option<Preemptions>,
     spurious_wakeups: bool,
-    machine: Machine<'p>,
+    pub machine: Machine<'p>,
     inputs: Inputs,
-    events: Vec<Event>,
-    nodes: Vec<Node>,
+    pub events: Vec<Event>,
+    pub nodes: Vec<Node>,
     history: History,
     /// By thread: the indices of its events so far.
     last_of: Vec<Vec<u32>>,
     /// By thread: what happened before it was created.
-    born: Vec<Clock>,
+    pub born: Vec<Clock>,
     /// Machines before certain events, to go back to.
     snapshots: Vec<(usize, Machine<'p>)>,
     /// The first event that was not part of the execution before.
     first_new: usize,
     stats: Stats,
     is_interrupted: bool,
-    incomplete: Option<String>,
+    incomplete: Option<Incomplete>,
     finding: Option<Finding>,
+    visitor: Option<&'v mut dyn Visitor>,
 }
 
 /// Loops of more events than this are not recognised as waiting.
@@ -204,40 +314,29 @@ const LONGEST_ROUND: usize = 200;
 /// A snapshot is kept every so many events.
 const SNAPSHOT_EVERY: usize = 12;
 
-impl<'p> Search<'_, 'p> {
+/// Copying so many words of a machine is worth making one event again.
+const WORDS_PER_EVENT: u64 = 1000;
+
+impl<'p> Search<'_, 'p, '_> {
     fn start(&mut self) {
-        self.inputs.begin(&[]);
-        let ran = run_invisible(&mut self.machine, self.statics, &mut self.inputs, MAIN, &mut ());
-        // Values that the main thread asks for before its first visible step belong to a first, empty event.
-        let first = Event {
-            thread: MAIN,
-            number: 1,
-            footprint: Footprint::default(),
-            choices: self.inputs.asked.clone(),
-            clock: Clock::default(),
-            steps: 0,
-            effect: Effect::default(),
-            fingerprint: None,
-            spins: false,
-        };
-        let has_choices = !first.choices.is_empty();
-        if !self.absorb(ran, MAIN) {
-            return;
-        }
-        if has_choices {
-            self.note("nondeterministic values before the first visible step are sampled");
-        }
         self.descend(WakeupTree::default(), Vec::new());
         while self.finding.is_none() && self.backtrack() {
             self.is_interrupted |= (self.limits.interrupted)(&self.stats);
             if self.is_interrupted {
-                return self.note("the search was stopped");
+                return self.stop();
             }
         }
     }
 
-    fn note(&mut self, reason: &str) {
-        self.incomplete.get_or_insert_with(|| reason.to_string());
+    /// Not every execution is explored, for this reason; the first one is kept.
+    pub fn note(&mut self, reason: Incomplete) {
+        self.incomplete.get_or_insert(reason);
+    }
+
+    /// No more: this is the reason that counts.
+    fn stop(&mut self) {
+        self.is_interrupted = true;
+        self.incomplete = Some(Incomplete::Stopped);
     }
 
     // ---- going down
@@ -249,17 +348,19 @@ impl<'p> Search<'_, 'p> {
                 self.is_interrupted |= (self.limits.interrupted)(&self.stats);
             }
             if self.is_interrupted {
-                return self.note("the search was stopped");
+                return self.stop();
             }
             if self.events.len() >= self.limits.depth {
-                self.note("an execution was longer than the limit");
+                self.note(Incomplete::TooLong(self.limits.depth));
                 return self.end_execution();
             }
             let Some((planned, subtree)) = self.choose(&mut tree, &sleep) else {
                 return self.reach_end(!sleep.is_empty());
             };
-            self.nodes.push(Node { tree, sleep: std::mem::take(&mut sleep), races: Vec::new() });
-            if !self.perform(planned) {
+            let sleep_here = std::mem::take(&mut sleep);
+            self.nodes.push(Node { tree, sleep: sleep_here, races: Vec::new(), touched: Footprint::default() });
+            let fixed = planned.choices.len();
+            if !self.perform(planned, fixed) || self.was_explored() {
                 return;
             }
             tree = subtree;
@@ -267,9 +368,21 @@ impl<'p> Search<'_, 'p> {
         }
     }
 
+    /// Whether the last event, with the values that it was given, sleeps where it was made.
+    fn was_explored(&self) -> bool {
+        let (Some(node), Some(event)) = (self.nodes.last(), self.events.last()) else { return false };
+        node.sleep.iter().any(|sleeping| {
+            sleeping.thread == event.thread
+                && event.choices.len() > event.fixed
+                && event.choices.starts_with(&sleeping.choices)
+        })
+    }
+
     /// What stays asleep after the last event.
     fn child_sleep(&self) -> Vec<Planned> {
-        let (Some(node), Some(event)) = (self.nodes.last(), self.events.last()) else { return Vec::new() };
+        let (Some(node), Some(event), None) = (self.nodes.last(), self.events.last(), &self.preemptions) else {
+            return Vec::new();
+        };
         let independent =
             |sleeping: &&Planned| sleeping.thread != event.thread && !sleeping.footprint.conflicts(&event.footprint);
         node.sleep.iter().filter(independent).cloned().collect()
@@ -281,65 +394,89 @@ impl<'p> Search<'_, 'p> {
             return Some(planned);
         }
         let awake = |thread: &ThreadId| self.can_step(*thread) && !sleep.iter().any(|s| s.thread == *thread);
-        let last = self.events.last().map(|event| event.thread).filter(|thread| awake(thread));
-        let thread = last.or_else(|| self.machine.threads().ids().find(awake))?;
+        // The end comes last: what it cuts off is found by reversing races with it.
+        let stays = |thread: &ThreadId| awake(thread) && !is_leaving(&self.machine, *thread);
+        // If only some of its values sleep, a thread can go on with others.
+        let partly = |thread: &ThreadId| {
+            let mut sleeping = sleep.iter().filter(|s| s.thread == *thread);
+            let can_go_on = self.can_step(*thread) && !is_leaving(&self.machine, *thread);
+            can_go_on && sleeping.all(|s| !s.choices.is_empty())
+        };
+        let last = self.events.last().map(|event| event.thread).filter(|thread| stays(thread));
+        let threads = || self.machine.threads().ids();
+        let thread = last
+            .or_else(|| threads().find(stays))
+            .or_else(|| threads().find(partly))
+            .or_else(|| threads().find(awake))?;
         Some((Planned { thread, footprint: Footprint::default(), choices: Vec::new() }, WakeupTree::default()))
     }
 
-    /// Whether a thread can make an event now. Exit waits for everybody else.
-    fn can_step(&self, thread: ThreadId) -> bool {
+    /// Whether a thread can make an event now.
+    pub fn can_step(&self, thread: ThreadId) -> bool {
         self.machine.threads().get(thread).is_some()
             && self.machine.enabled(thread)
-            && !self.is_leaving(thread)
+            && !self.waits_to_leave(thread)
             && !self.spins(thread)
     }
 
     fn spins(&self, thread: ThreadId) -> bool {
         let last = self.last_of.get(thread.index()).and_then(|list| list.last());
-        last.is_some_and(|last| self.events[*last as usize].spins)
+        last.is_some_and(|last| self.events[*last as usize].spins && !self.is_disturbed(*last as usize))
     }
 
-    fn is_leaving(&self, thread: ThreadId) -> bool {
-        match self.machine.next_op(thread) {
-            Next::Terminator(t) => matches!(t.kind, TerminatorKind::Exit(_) | TerminatorKind::Abort),
-            Next::Instr(_) => false,
-        }
+    /// What has been allocated and not yet freed differs between an early exit and a late one; all else does not.
+    fn waits_to_leave(&self, thread: ThreadId) -> bool {
+        !self.has_end_properties() && is_leaving(&self.machine, thread)
     }
 
-    /// Makes one event. False if the search cannot go on from here.
-    fn perform(&mut self, planned: Planned) -> bool {
-        let is_kept = self.snapshots.last().is_some_and(|(at, _)| *at == self.events.len());
-        if self.events.len().is_multiple_of(SNAPSHOT_EVERY) && !is_kept {
-            self.snapshots.push((self.events.len(), self.machine.clone()));
-        }
+    /// Whether it matters when the program ends.
+    fn has_end_properties(&self) -> bool {
+        self.properties.leak || self.properties.memtrack
+    }
+
+    /// Makes one event, whose first `fixed` choices were planned. False if the search cannot go on from here.
+    fn perform(&mut self, planned: Planned, fixed: usize) -> bool {
+        self.keep_snapshot();
         let thread = planned.thread;
+        self.count_preemption(thread);
         let threads = self.machine.threads().len();
         self.inputs.begin(&planned.choices);
         let mut footprint = Footprint::default();
-        let joined = self.joined_thread(thread);
-        let mut changes = Changes::new(self.statics);
+        let is_finished = |joined: &ThreadId| self.machine.threads()[*joined].status == Status::Finished;
+        let joined = self.machine.join_target(thread).filter(is_finished);
+        let pc = self.machine.pc(thread);
+        let (limits, stats) = (self.limits, self.stats);
+        let interrupted = || (limits.interrupted)(&stats);
+        let mut changes = Changes::new(self.statics, &interrupted);
         let (ran, steps) =
             run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut changes);
-        let effect = changes.effect;
-        self.record(thread, footprint, steps, joined, threads, effect);
+        if self.has_end_properties() && matches!(ran, Ran::Exited(_)) {
+            footprint.0 = vec![Access::Everything];
+        }
+        let made = Made { thread, pc, footprint, fixed, steps, effect: changes.effect };
+        self.record(made, joined, threads);
         self.stats.events += 1;
+        self.stats.longest = self.stats.longest.max(self.events.len() as u64);
         self.absorb(ran, thread)
     }
 
-    fn joined_thread(&self, thread: ThreadId) -> Option<ThreadId> {
-        self.machine.join_target(thread)
+    /// Keeps a copy of the machine now and then: less often when it is large.
+    fn keep_snapshot(&mut self) {
+        if !self.events.len().is_multiple_of(SNAPSHOT_EVERY) {
+            return;
+        }
+        let is_due = match self.snapshots.last() {
+            Some((at, _)) => self.events.len() - at > (self.machine.weight() / WORDS_PER_EVENT) as usize,
+            None => true,
+        };
+        if is_due {
+            self.snapshots.push((self.events.len(), self.machine.clone()));
+        }
     }
 
     /// Adds the event that was just made: its place in the order, and its races.
-    fn record(
-        &mut self,
-        thread: ThreadId,
-        footprint: Footprint,
-        steps: u32,
-        joined: Option<ThreadId>,
-        threads: usize,
-        effect: Effect,
-    ) {
+    fn record(&mut self, made: Made, joined: Option<ThreadId>, threads: usize) {
+        let Made { thread, pc, footprint, fixed, steps, effect } = made;
         let index = self.events.len() as u32;
         let mut found = Dependences::default();
         for access in &footprint.0 {
@@ -374,12 +511,25 @@ impl<'p> Search<'_, 'p> {
         let choices = self.inputs.asked.clone();
         if let Some(node) = self.nodes.last_mut() {
             node.races = races;
+            node.touched.0.extend(&footprint.0);
         }
         let in_loop =
             self.machine.threads()[thread].status == Status::Running && self.statics.is_in_loop(&self.machine, thread);
         let fingerprint = if in_loop { self.machine.local_fingerprint(thread) } else { None };
         let spins = self.has_gone_round(thread, fingerprint, effect);
-        self.events.push(Event { thread, number, footprint, choices, clock, steps, effect, fingerprint, spins });
+        self.events.push(Event {
+            thread,
+            number,
+            pc,
+            footprint,
+            choices,
+            fixed,
+            clock,
+            steps,
+            effect,
+            fingerprint,
+            spins,
+        });
     }
 
     /// Whether a thread is again in a state of its own that it was in before, after events that changed nothing that others
@@ -435,35 +585,61 @@ impl<'p> Search<'_, 'p> {
     }
 
     /// Takes in how an event ended. False if the search cannot go on from here.
-    fn absorb(&mut self, ran: Ran, thread: ThreadId) -> bool {
+    fn absorb(&mut self, ran: Ran<'p>, thread: ThreadId) -> bool {
         if let Some(reason) = self.inputs.incomplete {
-            self.note(&format!("the program depends on {reason}"));
+            self.note(Incomplete::DependsOn(reason));
         }
         match ran {
-            Ran::Done => true,
-            Ran::Exited => {
+            Ran::Done | Ran::Nothing => true,
+            Ran::Exited(before) => {
+                if let Some(violation) = self.leak(thread) {
+                    self.found_violation(violation);
+                }
+                if self.finding.is_some() {
+                    return false;
+                }
+                // What can go wrong before an exit can go wrong without it: inside of a section it is not seen coming.
+                if before.is_some() {
+                    go_on_without(&mut self.machine, thread, before);
+                    return true;
+                }
                 self.end_execution();
                 false
             }
             Ran::Endless => {
-                self.note("a thread may run for ever without being seen by others");
+                self.note(Incomplete::Endless);
                 self.machine.stop_thread(thread);
                 true
             }
-            Ran::Violation(violation) => {
-                if self.properties.covers(violation.kind) {
-                    self.found(What::Violation(violation));
-                    return false;
-                }
-                // Not asked for: this thread goes no further, the others do.
-                let culprit = violation.thread;
-                self.machine.stop_thread(culprit);
+            Ran::OutOfMemory => {
+                self.note(Incomplete::OutOfMemory);
+                self.machine.stop_thread(thread);
                 true
+            }
+            Ran::Stopped => {
+                self.stop();
+                false
+            }
+            Ran::Violation(violation, before) => {
+                let culprit = violation.thread;
+                if self.properties.covers(violation.kind) {
+                    self.found_violation(violation);
+                }
+                // Not asked for, or not the only one: this thread goes no further, the others do.
+                go_on_without(&mut self.machine, culprit, before);
+                self.finding.is_none()
             }
         }
     }
 
     // ---- at the end of an execution
+
+    /// What has leaked when the program has ended, if that is asked for.
+    fn leak(&self, thread: ThreadId) -> Option<Box<Violation>> {
+        let leak = |is_asked: bool, kind| if is_asked { self.machine.leak(thread, kind) } else { None };
+        let lost = leak(self.properties.memtrack, ViolationKind::LostMemory);
+        lost.or_else(|| leak(self.properties.leak, ViolationKind::Leak))
+    }
 
     /// Nobody can step, or all who can are asleep.
     fn reach_end(&mut self, has_sleepers: bool) {
@@ -478,70 +654,80 @@ impl<'p> Search<'_, 'p> {
             && let Ending::Deadlock(blocked) = self.machine.deadlock()
             && !blocked.is_empty()
         {
-            return self.found(What::Deadlock(blocked));
+            self.found_deadlock(blocked);
         }
         self.end_execution();
-    }
-
-    /// Threads that wait for locks in a circle. None of them will ever go on, whatever the others do; so it is enough to look at
-    /// the end of an execution.
-    fn circle(&self) -> Option<Vec<Blocked>> {
-        let owner = |thread: ThreadId| match self.machine.wait(thread) {
-            Some(Wait::Lock { owner, .. }) => owner,
-            _ => None,
-        };
-        for start in self.machine.threads().ids() {
-            let mut circle = vec![start];
-            let mut at = start;
-            while let Some(next) = owner(at) {
-                if next == start {
-                    return Some(circle.into_iter().filter_map(|thread| self.machine.blocked(thread)).collect());
-                }
-                if circle.contains(&next) {
-                    break;
-                }
-                circle.push(next);
-                at = next;
-            }
-        }
-        None
     }
 
     fn end_execution(&mut self) {
         self.stats.executions += 1;
         if self.properties.deadlock
-            && let Some(circle) = self.circle()
+            && self.finding.is_none()
+            && let Some(circle) = circle(&self.machine)
         {
-            return self.found(What::Deadlock(circle));
+            self.found_deadlock(circle);
         }
-        self.plant_races();
+        if let Some(visitor) = &mut self.visitor {
+            let mut trace = Trace::default();
+            self.events.iter().for_each(|event| trace.push(event.thread, &event.footprint, &event.choices));
+            visitor.explored(trace.fingerprint());
+        }
+        if self.finding.is_none() {
+            self.plant_races();
+        }
     }
 
-    fn found(&mut self, what: What) {
-        let schedule = self.events.iter().map(|event| (event.thread, event.choices.clone())).collect();
-        let threads = self.machine.threads().iter().map(|thread| thread.name.clone()).collect();
-        self.finding = Some(Finding {
+    fn found_violation(&mut self, violation: Box<Violation>) {
+        let places = [violation.span];
+        let schedule = self.schedule(|_| true);
+        self.found(What::Violation(violation), schedule, &places);
+    }
+
+    fn found_deadlock(&mut self, blocked: Vec<Blocked>) {
+        let place = |blocked: &Blocked| self.machine.image().span(self.machine.pc(blocked.thread));
+        let places: Vec<Span> = blocked.iter().map(place).collect();
+        let schedule = self.schedule(|_| true);
+        self.found(What::Deadlock(blocked), schedule, &places);
+    }
+
+    fn schedule(&self, wanted: impl Fn(&Event) -> bool) -> Vec<(ThreadId, Vec<Choice>)> {
+        let events = self.events.iter().filter(|event| wanted(event));
+        events.map(|event| (event.thread, event.choices.clone())).collect()
+    }
+
+    fn found(&mut self, what: What, schedule: Vec<(ThreadId, Vec<Choice>)>, places: &[Span]) {
+        let finding = Finding {
             what,
             schedule,
-            threads,
+            threads: self.machine.threads().iter().map(|thread| thread.name.clone()).collect(),
             is_tainted: self.machine.is_tainted(),
             spurious_wakeups: self.spurious_wakeups,
-        });
+        };
+        match &mut self.visitor {
+            Some(visitor) => visitor.found(finding, places),
+            None => self.finding = Some(finding),
+        }
     }
 
     /// Plans the reversal of every race of the events that are new in this execution.
     fn plant_races(&mut self) {
         for index in self.first_new..self.events.len() {
-            for race in std::mem::take(&mut self.nodes[index].races) {
+            for race in self.nodes[index].races.clone() {
                 if self.properties.race && self.is_data_race(race as usize, index) {
-                    return self.found_race(race as usize, index);
+                    self.found_race(race as usize, index);
+                    if self.finding.is_some() {
+                        return;
+                    }
+                }
+                if self.preemptions.is_some() {
+                    continue;
                 }
                 let last = &self.events[index];
-                let footprint =
-                    if last.steps > 1 { Footprint(vec![Access::Everything]) } else { last.footprint.clone() };
-                let last = Planned { thread: last.thread, footprint, choices: last.choices.clone() };
-                self.plant(race as usize, last);
+                // A section may do something else when it comes first.
+                let footprint = (last.steps == 1).then(|| last.footprint.clone());
+                self.plant(race as usize, last.thread, footprint);
             }
+            self.plan_switches(index);
         }
         self.plant_waiting();
         self.first_new = self.events.len();
@@ -553,21 +739,23 @@ impl<'p> Search<'_, 'p> {
             let Some(address) = self.machine.wait(thread).and_then(waits_at) else { continue };
             let clock = self.clock_of(thread);
             let mut footprint = Footprint::default();
-            add_accesses(&self.machine, thread, &mut footprint);
+            add_accesses(&self.machine, self.statics, thread, &mut footprint);
             let takers: BTreeSet<u32> = self.history.takers(address).collect();
             for taker in takers.into_iter().rev() {
                 let event = &self.events[taker as usize];
                 if event.thread == thread || event.is_before(&clock) {
                     continue;
                 }
-                let planned = Planned { thread, footprint: footprint.clone(), choices: Vec::new() };
-                self.plant(taker as usize, planned);
+                self.plant(taker as usize, thread, Some(footprint.clone()));
             }
         }
     }
 
-    /// Makes sure that an execution is explored in which `last` comes before the event at `first`.
-    fn plant(&mut self, first: usize, last: Planned) {
+    /// Makes sure that an execution is explored in which the next event of `thread` comes before the event at `first`.
+    fn plant(&mut self, first: usize, thread: ThreadId, footprint: Option<Footprint>) {
+        if self.preemptions.is_some() {
+            return self.plan_switch(first, thread);
+        }
         let event = &self.events[first];
         let mut sequence: Vec<Planned> = self.events[first + 1..]
             .iter()
@@ -578,12 +766,30 @@ impl<'p> Search<'_, 'p> {
                 choices: later.choices.clone(),
             })
             .collect();
-        sequence.push(last);
+        let footprint = footprint.unwrap_or_else(|| self.footprint_after(first, &sequence, thread));
+        // It may ask for other values there, so none are planned.
+        sequence.push(Planned { thread, footprint, choices: Vec::new() });
         let node = &mut self.nodes[first];
         if node.sleep.iter().any(|sleeping| is_weak_initial(sleeping, &sequence)) {
             return;
         }
         node.tree.insert(sequence);
+    }
+
+    /// What the next event of `thread` touches after `sequence`, from the place before the event at `first`.
+    fn footprint_after(&mut self, first: usize, sequence: &[Planned], thread: ThreadId) -> Footprint {
+        let Some(mut machine) = self.machine_before(first) else { return Footprint(vec![Access::Everything]) };
+        let mut inputs = Inputs::default();
+        for planned in sequence {
+            repeat(&mut machine, self.statics, &mut inputs, planned.thread, &planned.choices);
+        }
+        let mut footprint = Footprint::default();
+        inputs.begin(&[]);
+        run_event(&mut machine, self.statics, &mut inputs, thread, &mut footprint, &mut ());
+        if !inputs.asked.is_empty() {
+            footprint.0.push(Access::Everything);
+        }
+        footprint
     }
 
     fn is_data_race(&self, first: usize, second: usize) -> bool {
@@ -593,12 +799,13 @@ impl<'p> Search<'_, 'p> {
 
     /// The state in which both threads are about to make their access: everything that happened before either of them.
     fn found_race(&mut self, first: usize, second: usize) {
-        let threads = (self.events[first].thread, self.events[second].thread);
+        let (one, other) = (&self.events[first], &self.events[second]);
+        let what = What::Race { first: one.thread, second: other.thread };
+        let places = [one, other].map(|event| self.machine.image().span(event.pc));
         let mut clock = self.previous_clock(first);
         clock.join(&self.previous_clock(second));
-        let events: Vec<Event> = self.events.iter().filter(|event| event.is_before(&clock)).cloned().collect();
-        self.events = events;
-        self.found(What::Race { first: threads.0, second: threads.1 });
+        let schedule = self.schedule(|event| event.is_before(&clock));
+        self.found(what, schedule, &places);
     }
 
     /// What happened before the event at `index` begins.
@@ -617,21 +824,26 @@ impl<'p> Search<'_, 'p> {
     fn backtrack(&mut self) -> bool {
         while let Some(mut node) = self.nodes.pop() {
             let Some(event) = self.pop_event() else { return false };
-            let repeated = next_choices(&event.choices).map(|choices| {
+            let repeated = next_choices(&event.choices, event.fixed).map(|choices| {
                 let footprint = Footprint::default();
                 (Planned { thread: event.thread, footprint, choices }, WakeupTree::default())
             });
-            if repeated.is_none() {
-                node.sleep.push(Planned { thread: event.thread, footprint: event.footprint, choices: Vec::new() });
+            let is_repeated = repeated.is_some();
+            if !is_repeated {
+                let footprint = std::mem::take(&mut node.touched);
+                let choices = event.choices[..event.fixed].to_vec();
+                node.sleep.push(Planned { thread: event.thread, footprint, choices });
                 if node.tree.is_empty() {
                     continue;
                 }
             }
             self.restore(self.events.len());
             let Some((planned, subtree)) = repeated.or_else(|| self.next_able(&mut node.tree)) else { continue };
-            self.first_new = self.events.len();
+            // With another value, everything that was planned must be planned again, with this value in it.
+            self.first_new = if is_repeated { 0 } else { self.first_new.min(self.events.len()) };
+            let fixed = if is_repeated { event.fixed } else { planned.choices.len() };
             self.nodes.push(node);
-            if self.perform(planned) {
+            if self.perform(planned, fixed) && !self.was_explored() {
                 let sleep = self.child_sleep();
                 self.descend(subtree, sleep);
             }
@@ -641,10 +853,10 @@ impl<'p> Search<'_, 'p> {
     }
 
     /// The first branch whose thread can step; one that cannot was planned for a wait that lies further back.
-    fn next_able(&self, tree: &mut WakeupTree) -> Option<(Planned, WakeupTree)> {
+    fn next_able(&mut self, tree: &mut WakeupTree) -> Option<(Planned, WakeupTree)> {
         while !tree.branches.is_empty() {
             let (planned, subtree) = tree.branches.remove(0);
-            if self.can_step(planned.thread) {
+            if self.can_step(planned.thread) && self.is_within_bound(planned.thread) {
                 return Some((planned, subtree));
             }
         }
@@ -654,6 +866,9 @@ impl<'p> Search<'_, 'p> {
     /// Takes back the last event.
     fn pop_event(&mut self) -> Option<Event> {
         let event = self.events.pop()?;
+        if let Some(preemptions) = &mut self.preemptions {
+            preemptions.pop();
+        }
         for access in event.footprint.0.iter().rev() {
             self.history.pop(*access);
         }
@@ -663,49 +878,35 @@ impl<'p> Search<'_, 'p> {
         Some(event)
     }
 
-    /// The machine as it was before event `index`.
+    fn machine_before(&mut self, index: usize) -> Option<Machine<'p>> {
+        let (from, machine) = self.snapshots.iter().rfind(|(at, _)| *at <= index)?;
+        let mut machine = machine.clone();
+        for event in &self.events[*from..index] {
+            repeat(&mut machine, self.statics, &mut self.inputs, event.thread, &event.choices);
+        }
+        Some(machine)
+    }
+
+    /// Brings the machine back to where it was before event `index`.
     fn restore(&mut self, index: usize) {
         while self.snapshots.last().is_some_and(|(at, _)| *at > index) {
             self.snapshots.pop();
         }
-        let Some((from, machine)) = self.snapshots.last() else { return };
-        let from = *from;
-        self.machine = machine.clone();
-        for at in from..index {
-            let event = &self.events[at];
-            let mut footprint = Footprint::default();
-            self.inputs.begin(&event.choices);
-            let thread = event.thread;
-            let (ran, _) =
-                run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut ());
-            match ran {
-                Ran::Violation(violation) => self.machine.stop_thread(violation.thread),
-                Ran::Endless => self.machine.stop_thread(thread),
-                Ran::Done | Ran::Exited => {}
-            }
+        if let Some(machine) = self.machine_before(index) {
+            self.machine = machine;
         }
         self.born.truncate(self.machine.threads().len());
     }
 }
 
-/// The next values to try: like counting, the last one fastest.
-fn next_choices(choices: &[Choice]) -> Option<Vec<Choice>> {
-    let last = choices.iter().rposition(|choice| choice.index + 1 < choice.count())?;
-    let mut next = choices[..=last].to_vec();
-    next[last].index += 1;
-    Some(next)
-}
-
-/// The synchronisation object that a thread waits at.
-fn waits_at(wait: Wait) -> Option<u64> {
-    match wait {
-        Wait::Lock { address, .. }
-        | Wait::ReadLock { address, .. }
-        | Wait::WriteLock { address, .. }
-        | Wait::Signal { address }
-        | Wait::Semaphore { address }
-        | Wait::Barrier { address }
-        | Wait::Once { address } => Some(address),
-        Wait::Ended | Wait::Stopped | Wait::Section(_) | Wait::Join(_) => None,
+/// Makes an event once more.
+fn repeat(machine: &mut Machine<'_>, statics: &Statics, inputs: &mut Inputs, thread: ThreadId, choices: &[Choice]) {
+    inputs.begin(choices);
+    let (ran, _) = run_event(machine, statics, inputs, thread, &mut Footprint::default(), &mut ());
+    match ran {
+        Ran::Violation(violation, before) => go_on_without(machine, violation.thread, before),
+        Ran::Exited(before) if before.is_some() => go_on_without(machine, thread, before),
+        Ran::Endless | Ran::OutOfMemory => machine.stop_thread(thread),
+        Ran::Done | Ran::Nothing | Ran::Exited(_) | Ran::Stopped => {}
     }
 }

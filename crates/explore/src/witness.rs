@@ -1,9 +1,9 @@
 //! From a finding to a witness: the execution is made once more, and written down.
 
 use crate::event::Footprint;
-use crate::run::{Inputs, Ran, Statics, run_event, run_invisible};
+use crate::run::{Inputs, Ran, Statics, go_on_without, run_event};
 use crate::search::{Finding, What};
-use leno_ir::interp::{Image, MAIN, Machine, Options, ThreadId, UndefinedPolicy};
+use leno_ir::interp::{Image, Machine, Options, ThreadId, UndefinedPolicy};
 use leno_ir::program::{Program, Span};
 use leno_ir::witness::{Claim, Input, Racer, Recorder, Waiting, Witness};
 use std::collections::BTreeMap;
@@ -20,23 +20,32 @@ pub fn witness(program: &Program, finding: &Finding) -> Witness {
     let mut machine = Machine::new(&image, &options(finding.spurious_wakeups));
     let mut recorder = Recorder::default();
     let mut inputs = Inputs::default();
-    inputs.begin(&[]);
-    run_invisible(&mut machine, &statics, &mut inputs, MAIN, &mut recorder);
     let mut given = BTreeMap::new();
-    add_inputs(&machine, &inputs, &mut given);
-    for (thread, choices) in &finding.schedule {
+    for (index, (thread, choices)) in finding.schedule.iter().enumerate() {
         inputs.begin(choices);
+        let recorded = recorder.steps.len();
         let (ran, _) =
             run_event(&mut machine, &statics, &mut inputs, *thread, &mut Footprint::default(), &mut recorder);
         add_inputs(&machine, &inputs, &mut given);
-        if let Ran::Violation(violation) = ran {
-            let is_the_end = matches!(&finding.what, What::Violation(end) if **end == *violation);
-            if !is_the_end {
-                machine.stop_thread(violation.thread);
+        match ran {
+            Ran::Violation(violation, _) if matches!(&finding.what, What::Violation(end) if **end == *violation) => {}
+            Ran::Violation(violation, before) => {
+                if before.is_some() {
+                    recorder.steps.truncate(recorded);
+                }
+                go_on_without(&mut machine, violation.thread, before);
             }
+            Ran::Nothing => recorder.steps.truncate(recorded),
+            // (A leak is found when the program has ended.)
+            Ran::Exited(before) if before.is_some() && index + 1 < finding.schedule.len() => {
+                recorder.steps.truncate(recorded);
+                go_on_without(&mut machine, *thread, before);
+            }
+            Ran::Endless | Ran::OutOfMemory => machine.stop_thread(*thread),
+            Ran::Done | Ran::Exited(_) | Ran::Stopped => {}
         }
     }
-    Witness { claim: claim(&machine, finding), steps: recorder.steps, inputs: given }
+    Witness { claim: claim(&machine, &finding.what), steps: recorder.steps, inputs: given }
 }
 
 /// What the threads asked for in an event.
@@ -51,8 +60,9 @@ fn span(machine: &Machine<'_>, thread: ThreadId) -> Span {
     machine.image().span(machine.pc(thread))
 }
 
-fn claim(machine: &Machine<'_>, finding: &Finding) -> Claim {
-    match &finding.what {
+/// What is about to happen, or has happened, to this machine.
+pub fn claim(machine: &Machine<'_>, what: &What) -> Claim {
+    match what {
         What::Violation(violation) => Claim::Violation {
             kind: violation.kind,
             thread: violation.thread_name.clone(),
@@ -69,6 +79,12 @@ fn claim(machine: &Machine<'_>, finding: &Finding) -> Claim {
             Claim::Deadlock { waiting: waiting.collect() }
         }
     }
+}
+
+/// The claim that two threads race; None if they do not stand before conflicting accesses.
+pub fn claim_race(machine: &Machine<'_>, first: ThreadId, second: ThreadId) -> Option<Claim> {
+    let (a, b) = (machine.footprint(first)?, machine.footprint(second)?);
+    a.conflicts(b).then(|| Claim::Race { first: racer(machine, first), second: racer(machine, second) })
 }
 
 fn racer(machine: &Machine<'_>, thread: ThreadId) -> Racer {

@@ -1,8 +1,10 @@
 //! The command line of the lab.
 
 use clap::{Parser, Subcommand};
+use leno_generate::Shape;
+use leno_lab::replays::{Outcome, Plan};
 use leno_lab::threeway::Leno;
-use leno_lab::{c_testsuite, corpus, csmith, speed, workers};
+use leno_lab::{c_testsuite, corpus, csmith, exploration, replays, speed, workers};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -40,15 +42,55 @@ enum Experiment {
     },
     /// How many programs of a manifest does Leno take? ROOT is where they are
     Corpus { manifest: PathBuf, root: PathBuf },
+    /// Executions that the explorer makes, and how many a second, on the programs of DIR
+    Explore {
+        #[arg(default_value = "benches/programs")]
+        dir: PathBuf,
+    },
+    /// Replay what is found in C files, or in the programs of a manifest (then ROOT is where they are), very often
+    Replays {
+        files: Vec<PathBuf>,
+        #[arg(long, requires = "root")]
+        manifest: Option<PathBuf>,
+        #[arg(long)]
+        root: Option<PathBuf>,
+        /// How often each
+        #[arg(long, default_value_t = 100)]
+        repeat: usize,
+        /// Seconds for finding a violation
+        #[arg(long, default_value_t = 5)]
+        search: u64,
+        /// Keep all processors busy at the same time
+        #[arg(long)]
+        load: bool,
+    },
     /// Megabytes a second of parsing and lowering, and the time that a small program takes
     Speed {
         /// Preprocessed programs to read, instead of one that is made for the purpose
         files: Vec<PathBuf>,
     },
+    /// Print small random concurrent programs: those that the engines are compared on
+    Generate {
+        /// The first seed
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// How many programs, of this seed and those after it
+        #[arg(long, default_value_t = 1)]
+        count: u64,
+        /// Write SEED.c for each, and native.c to link them with, instead of printing them
+        #[arg(long)]
+        out: Option<PathBuf>,
+        /// Two short threads each
+        #[arg(long)]
+        small: bool,
+    },
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    if let Experiment::Generate { seed, count, out, small } = &cli.experiment {
+        return exit_code(run_generate(*seed, *count, out.as_deref(), *small));
+    }
     let binary = match cli.leno.map_or_else(build, Ok) {
         Ok(binary) => binary,
         Err(message) => {
@@ -61,6 +103,18 @@ fn main() -> ExitCode {
         Experiment::CTestsuite { dir } => run_c_testsuite(dir, &leno),
         Experiment::Csmith { count, first_seed, options } => run_csmith(*count, *first_seed, options, &leno),
         Experiment::Corpus { manifest, root } => run_corpus(manifest, root, &leno),
+        Experiment::Explore { dir } => exploration::measure(dir, &leno).map(|(table, is_right)| {
+            print!("{table}");
+            is_right
+        }),
+        Experiment::Replays { files, manifest, root, repeat, search, load } => {
+            let jobs = match (manifest, root) {
+                (Some(manifest), Some(root)) => jobs_of_manifest(manifest, root),
+                _ => Ok(replays::jobs_of_files(files)),
+            };
+            let plan = Plan { search: *search, repeat: *repeat, load: *load };
+            jobs.map(|jobs| run_replays(&jobs, &plan, &leno))
+        }
         Experiment::Speed { files } if !files.is_empty() => speed::measure_files(files).map(|report| {
             print!("{report}");
             true
@@ -69,7 +123,12 @@ fn main() -> ExitCode {
             print!("{report}");
             true
         }),
+        Experiment::Generate { .. } => Ok(true),
     };
+    exit_code(result)
+}
+
+fn exit_code(result: Result<bool, String>) -> ExitCode {
     match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -78,6 +137,27 @@ fn main() -> ExitCode {
             ExitCode::from(3)
         }
     }
+}
+
+/// Programs of consecutive seeds, to the standard output or into a directory.
+fn run_generate(seed: u64, count: u64, out: Option<&Path>, small: bool) -> Result<bool, String> {
+    let shape = if small { Shape::small() } else { Shape::default() };
+    let write = |name: String, text: &str, directory: &Path| {
+        let path = directory.join(name);
+        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    if let Some(directory) = out {
+        fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+        write("native.c".to_string(), leno_generate::NATIVE, directory)?;
+    }
+    for seed in seed..seed.saturating_add(count) {
+        let text = leno_generate::generate(seed, &shape).to_c();
+        match out {
+            Some(directory) => write(format!("{seed}.c"), &text, directory)?,
+            None => print!("// seed {seed}\n{text}"),
+        }
+    }
+    Ok(true)
 }
 
 /// Builds leno beside this very program.
@@ -128,6 +208,33 @@ fn run_csmith(count: u64, first_seed: u64, options: &[String], leno: &Leno) -> R
     }
     println!("csmith: {same} programs behave the same, {different} do not; {skipped} ran too long to be compared");
     Ok(different == 0)
+}
+
+fn jobs_of_manifest(manifest: &Path, root: &Path) -> Result<Vec<replays::Job>, String> {
+    let text = fs::read_to_string(manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;
+    let root = std::path::absolute(root).map_err(|error| error.to_string())?;
+    replays::jobs_of_manifest(&text, &root)
+}
+
+fn run_replays(jobs: &[replays::Job], plan: &Plan, leno: &Leno) -> bool {
+    let (mut all, mut some, mut never, mut nothing, mut broken) = (0, 0, 0, 0, 0);
+    replays::run(jobs, plan, leno, |job, outcome| {
+        let (count, text) = match outcome {
+            Outcome::Nothing => (&mut nothing, None),
+            Outcome::Replayed { confirmed, .. } if *confirmed == plan.repeat => (&mut all, None),
+            Outcome::Replayed { confirmed: 0, said } => (&mut never, Some(said)),
+            Outcome::Replayed { said, .. } => (&mut some, Some(said)),
+            Outcome::Broken(message) => (&mut broken, Some(message)),
+        };
+        *count += 1;
+        if let Some(text) = text {
+            println!("{} ({}, {}): {}", job.file.display(), job.property, job.model, text.trim_end());
+        }
+    });
+    let found = all + some + never;
+    println!("{found} violations: {all} confirmed {0} of {0} times, {some} not always, {never} never", plan.repeat);
+    println!("nothing found: {nothing}; broken: {broken}");
+    some + never + broken == 0
 }
 
 fn run_corpus(manifest: &Path, root: &Path, leno: &Leno) -> Result<bool, String> {

@@ -71,7 +71,7 @@ pub enum Command {
 pub struct Check {
     #[command(flatten)]
     pub program: Sources,
-    /// What to look for: assert, race, deadlock, memsafety, overflow, or a `.prp` file [default: all but overflow]
+    /// What to look for: assert, race, deadlock, memsafety, overflow, leak, memtrack, or a `.prp` file [default: the first four]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub property: Vec<String>,
     /// How to look
@@ -80,6 +80,12 @@ pub struct Check {
     /// Give up after this many seconds
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<f64>,
+    /// Give up when this much memory is used [default: three quarters of what there is]
+    #[arg(long, value_name = "MIB")]
+    pub memory: Option<u64>,
+    /// Only look at schedules that take over at most so often from a thread that could go on
+    #[arg(long, value_name = "N")]
+    pub preemptions: Option<u32>,
     /// Say on standard error what it took
     #[arg(long)]
     pub stats: bool,
@@ -104,6 +110,9 @@ pub struct Replay {
     /// Leave the C file and a run.sh in this directory
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
+    /// Run it this many times, and say how often it was confirmed
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub repeat: usize,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -15,10 +15,11 @@
 //! ```
 
 use leno_c::diagnostic::render_excerpt;
-use leno_explore::{Explored, Limits, Properties, Stats};
+use leno_explore::{Bounds, Explored, Incomplete, Limits, Properties, Stats};
 use leno_ir::program::{Program, Span};
 use leno_ir::witness::{Claim, Step, Witness};
 use leno_replay::{ReplayOptions, Replayed};
+use std::cell::Cell;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -27,13 +28,17 @@ use std::time::{Duration, Instant};
 pub struct CheckOptions {
     pub properties: Properties,
     pub timeout: Option<Duration>,
+    /// How often at most another thread takes over from one that could go on.
+    pub preemptions: Option<u32>,
+    /// How many MiB the program may have allocated at once.
+    pub memory: Option<u64>,
     /// How to force what is found on the real program; None: do not.
     pub replay: Option<ReplayOptions>,
 }
 
 impl Default for CheckOptions {
     fn default() -> CheckOptions {
-        CheckOptions { properties: Properties::DEFAULT, timeout: None, replay: None }
+        CheckOptions { properties: Properties::DEFAULT, timeout: None, preemptions: None, memory: None, replay: None }
     }
 }
 
@@ -43,8 +48,26 @@ pub enum Verdict {
     Safe,
     /// A witness, and what came of forcing it on the real program, if that was tried.
     Unsafe(Box<Witness>, Option<Replayed>),
-    /// Why there is no verdict.
-    Unknown(String),
+    Unknown(Unknown),
+}
+
+/// Why there is no verdict, what is known all the same, and what to do about it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unknown {
+    pub reason: String,
+    pub established: String,
+    pub advice: String,
+}
+
+/// Why a search is to end before its time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Interruption {
+    /// The time limit.
+    Time,
+    /// The memory limit.
+    Memory,
+    /// Ctrl-C.
+    User,
 }
 
 /// A verdict, and what it took.
@@ -54,12 +77,27 @@ pub struct Checked {
     pub stats: Stats,
 }
 
-/// Explores the schedules of a program. `interrupted` is asked all the time; true means: stop and say what is known.
-pub fn check(program: &Program, options: &CheckOptions, interrupted: &dyn Fn(&Stats) -> bool) -> Checked {
+/// Explores the schedules of a program. `interrupted` is asked all the time: why to stop and say what is known, if at all.
+pub fn check(
+    program: &Program,
+    options: &CheckOptions,
+    interrupted: &dyn Fn(&Stats) -> Option<Interruption>,
+) -> Checked {
     let start = Instant::now();
-    let stop = |stats: &Stats| interrupted(stats) || options.timeout.is_some_and(|limit| start.elapsed() >= limit);
-    let explored = leno_explore::explore(program, options.properties, &Limits { interrupted: &stop, depth: DEPTH });
-    Checked { verdict: verdict(program, options, &explored), stats: explored.stats }
+    let why = Cell::new(None);
+    let is_late = || options.timeout.is_some_and(|limit| start.elapsed() >= limit);
+    let stop = |stats: &Stats| {
+        let interruption = interrupted(stats).or_else(|| is_late().then_some(Interruption::Time));
+        if interruption.is_some() {
+            why.set(interruption);
+        }
+        interruption.is_some()
+    };
+    let memory = options.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20));
+    let bounds = Bounds { preemptions: options.preemptions, memory };
+    let limits = Limits { interrupted: &stop, depth: DEPTH };
+    let explored = leno_explore::explore_with(program, options.properties, &limits, &bounds);
+    Checked { verdict: verdict(program, options, &explored, why.get()), stats: explored.stats }
 }
 
 /// Events in one execution before it counts as endless.
@@ -70,24 +108,88 @@ pub fn replay_machine(witness: &Witness) -> leno_ir::interp::Options {
     leno_explore::options(!matches!(witness.claim, Claim::Deadlock { .. }))
 }
 
-fn verdict(program: &Program, options: &CheckOptions, explored: &Explored) -> Verdict {
-    let finding = match (&explored.finding, &explored.incomplete) {
+fn verdict(
+    program: &Program,
+    options: &CheckOptions,
+    explored: &Explored,
+    interruption: Option<Interruption>,
+) -> Verdict {
+    let finding = match (&explored.finding, explored.incomplete) {
         (Some(finding), _) => finding,
-        (None, Some(reason)) => return Verdict::Unknown(reason.clone()),
+        (None, Some(reason)) => return Verdict::Unknown(unknown(options, &explored.stats, reason, interruption)),
         (None, None) => return Verdict::Safe,
     };
     let witness = leno_explore::witness(program, finding);
+    let witness = leno_explore::shorten(program, &witness, &replay_machine(&witness));
     let replayed = options.replay.as_ref().map(|replay| {
         let machine = replay_machine(&witness);
         leno_replay::replay(program, &witness, &ReplayOptions { machine, ..replay.clone() })
     });
     // What depends on something unknown is believed only when it has really happened.
     if finding.is_tainted && !replayed.as_ref().is_some_and(Replayed::is_confirmed) {
-        let reason =
-            "there may be a violation, but on the way to it the program calls a function that Leno does not know";
-        return Verdict::Unknown(reason.to_string());
+        return Verdict::Unknown(Unknown {
+            reason:
+                "there may be a violation, but on the way to it the program calls a function that Leno does not know"
+                    .to_string(),
+            established: "the real program does not show it; other executions were not explored".to_string(),
+            advice: "give the unknown function a body".to_string(),
+        });
     }
     Verdict::Unsafe(Box::new(witness), replayed)
+}
+
+/// What to say when the search ended without a verdict.
+fn unknown(
+    options: &CheckOptions,
+    stats: &Stats,
+    incomplete: Incomplete,
+    interruption: Option<Interruption>,
+) -> Unknown {
+    let Stats { executions, longest, .. } = *stats;
+    let mut established = format!("no violation in {executions} executions of up to {longest} events; there are more");
+    let (reason, advice) = match incomplete {
+        Incomplete::Stopped => stopped(options, interruption),
+        Incomplete::TooLong(depth) => (
+            format!("an execution has more than {depth} events"),
+            "some loop goes round very often, or for ever: make its bound smaller",
+        ),
+        Incomplete::Endless => (
+            "a thread may run for ever without being seen by others".to_string(),
+            "look for a loop that does not end, or make its bound smaller",
+        ),
+        Incomplete::DependsOn(what) => {
+            established = format!("no violation in {executions} executions, for the few inputs that were tried");
+            (
+                format!("the program depends on {what}"),
+                "inputs of up to 8 bits (a char, a _Bool) are all tried; take those, or fixed values",
+            )
+        }
+        Incomplete::Preemptions(most) => {
+            established = format!("no violation with at most {most} preemptions, in {executions} executions");
+            ("schedules with more preemptions were left out".to_string(), "a larger --preemptions, or none")
+        }
+        Incomplete::OutOfMemory => (
+            "the program allocates more memory than it may".to_string(),
+            "allow more with --memory, or make the program's data smaller",
+        ),
+    };
+    Unknown { reason, established, advice: advice.to_string() }
+}
+
+fn stopped(options: &CheckOptions, interruption: Option<Interruption>) -> (String, &'static str) {
+    let smaller =
+        "give it more time with --timeout, make the program smaller, or look at few schedules with --preemptions 2";
+    match interruption {
+        Some(Interruption::Memory) => {
+            let limit = options.memory.map_or(String::new(), |mebibytes| format!(" of {mebibytes} MiB"));
+            (format!("the memory limit{limit} was reached"), "allow more with --memory, or make the program smaller")
+        }
+        Some(Interruption::User) => ("it was interrupted".to_string(), smaller),
+        Some(Interruption::Time) | None => {
+            let limit = options.timeout.map_or(String::new(), |limit| format!(" of {} s", limit.as_secs_f64()));
+            (format!("the time limit{limit} was reached"), smaller)
+        }
+    }
 }
 
 impl Checked {
@@ -96,8 +198,8 @@ impl Checked {
         let executions = self.stats.executions;
         match &self.verdict {
             Verdict::Safe => format!("SAFE: no violation under any schedule ({executions} executions)\n"),
-            Verdict::Unknown(reason) => {
-                format!("UNKNOWN: {reason}\n  = no violation in {executions} executions, which are not all\n")
+            Verdict::Unknown(Unknown { reason, established, advice }) => {
+                format!("UNKNOWN: {reason}\n  = {established}\n  = help: {advice}\n")
             }
             Verdict::Unsafe(witness, replayed) => {
                 let mut report = report_witness(program, witness);

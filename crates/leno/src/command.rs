@@ -1,7 +1,8 @@
 //! What each command does, and with which exit code it ends.
 
 use crate::arguments::{Check, Command, Dump, EmitC, Replay, Run, Sources};
-use leno::{CheckOptions, Compiled, Ending, Input, Options, Properties, RunOptions, Stats, Verdict};
+use crate::memory::MemoryLimit;
+use leno::{CheckOptions, Compiled, Ending, Input, Interruption, Options, Properties, RunOptions, Stats, Verdict};
 use leno_c::library;
 use leno_c::preprocess::Preprocess;
 use leno_ir::interp::Terminal;
@@ -54,6 +55,7 @@ pub fn execute(command: Command) -> Status {
 
 fn execute_check(check: &Check) -> Result<Status, Status> {
     let properties = properties(&check.property)?;
+    let memory = MemoryLimit::watch(check.memory);
     let mut sources = check.program.clone();
     sources.check_overflow |= properties.overflow;
     let compiled = load(&sources)?;
@@ -67,12 +69,18 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
         keep: check.keep.clone(),
         ..ReplayOptions::default()
     });
-    let options = CheckOptions { properties, timeout, replay };
-    let checked = leno::check(&compiled.program, &options, &|stats| progress.is_interrupted(stats));
+    let options =
+        CheckOptions { properties, timeout, preemptions: check.preemptions, memory: Some(memory.mebibytes), replay };
+    let interrupted = |stats: &Stats| match progress.is_interrupted(stats) {
+        true => Some(Interruption::User),
+        false => memory.is_reached(stats.executions).then_some(Interruption::Memory),
+    };
+    let checked = leno::check(&compiled.program, &options, &interrupted);
     progress.finish();
+    memory.release();
     if check.stats {
-        let Stats { executions, redundant, events } = checked.stats;
-        say(&format!("executions: {executions}\nredundant: {redundant}\nevents: {events}\n"));
+        let Stats { executions, redundant, events, longest } = checked.stats;
+        say(&format!("executions: {executions}\nredundant: {redundant}\nevents: {events}\nlongest: {longest}\n"));
         say(&format!("seconds: {:.3}\n", progress.start.elapsed().as_secs_f64()));
     }
     if let (Verdict::Unsafe(witness, _), Some(path)) = (&checked.verdict, &check.witness) {
@@ -138,16 +146,19 @@ fn execute_replay(replay: &Replay) -> Result<Status, Status> {
     let witness = file.witness(&compiled.program).map_err(|error| wrong(error.to_string()))?;
     let machine = leno::replay_machine(&witness);
     let options = ReplayOptions { cc: recipe.cc, keep, machine, ..ReplayOptions::default() };
-    match leno_replay::replay(&compiled.program, &witness, &options) {
-        Replayed::Confirmed { how } => {
-            print(&format!("confirmed: {how}\n"))?;
-            Ok(Status::Violation)
-        }
-        Replayed::NotConfirmed { why } => {
-            print(&format!("not confirmed: {why}\n"))?;
-            Ok(Status::NoVerdict)
-        }
+    let runs = leno_replay::replay_often(&compiled.program, &witness, &options, replay.repeat);
+    let confirmed = runs.iter().filter(|run| run.is_confirmed()).count();
+    // The worst one counts, and is shown.
+    let (text, status) = match runs.iter().find(|run| !run.is_confirmed()).or(runs.first()) {
+        Some(Replayed::Confirmed { how }) => (format!("confirmed: {how}\n"), Status::Violation),
+        Some(Replayed::NotConfirmed { why }) => (format!("not confirmed: {why}\n"), Status::NoVerdict),
+        None => (String::new(), Status::NoVerdict),
+    };
+    print(&text)?;
+    if replay.repeat > 1 {
+        print(&format!("confirmed {confirmed} of {} times\n", runs.len()))?;
     }
+    Ok(status)
 }
 
 fn no_main() -> Status {
@@ -176,10 +187,12 @@ fn properties(names: &[String]) -> Result<Properties, Status> {
         selected.race |= text == "race" || has("no-data-race") || has("! data-race");
         selected.deadlock |= text == "deadlock";
         selected.memory |= text == "memsafety" || has("valid-deref") || has("valid-free") || has("valid-memsafety");
+        selected.leak |= text == "leak" || has("valid-memcleanup");
+        selected.memtrack |= text == "memtrack" || has("valid-memtrack") || has("valid-memsafety");
         selected.overflow |= text == "overflow" || has("overflow)");
         if selected == before && text != "all" {
             say(&format!(
-                "error: `{name}` selects no property\n  = help: choose from assert, race, deadlock, memsafety, overflow\n"
+                "error: `{name}` selects no property\n  = help: choose from assert, race, deadlock, memsafety, overflow, leak, memtrack\n"
             ));
             return Err(Status::BadInput);
         }

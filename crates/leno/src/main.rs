@@ -2,6 +2,7 @@
 
 mod arguments;
 mod command;
+mod memory;
 
 use arguments::Cli;
 use clap::{CommandFactory, FromArgMatches};

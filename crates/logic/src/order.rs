@@ -115,6 +115,8 @@ struct Attached {
 struct ReadState {
     candidates: Vec<Attached>,
     hitters: Vec<Attached>,
+    /// By chain: where its hitters begin.
+    hitters_from: Vec<u32>,
 }
 
 /// What lies where, made anew when the structure has grown.
@@ -369,6 +371,8 @@ impl Order {
         for read in &mut self.reads {
             read.candidates.sort_unstable();
             read.hitters.sort_unstable();
+            let begin = |chain| read.hitters.partition_point(|hitter| hitter.chain < chain) as u32;
+            read.hitters_from = (0..=chains as u32).map(begin).collect();
         }
         (self.index.guarded, self.index.reads) = (guarded, reads);
     }

@@ -1,9 +1,10 @@
-//! The solver that engines use: clauses, order, and later terms, over one SAT core.
+//! The solver that engines use: terms, clauses and order, over one SAT core.
 //!
 //! A model of the clauses that the theory of order cannot put into a line is not a model yet: the cases that were left open
 //! become clauses over new *before* literals (true: the one comes first; false: the other does), and the search goes on where
 //! it was. This happens between calls of the core, so that the core never has to make variables during a search.
 
+use crate::blast::Blaster;
 use crate::core::batsat::Batsat;
 use crate::core::cadical::Cadical;
 use crate::core::{Answer, SatCore, Statistics};
@@ -11,6 +12,7 @@ use crate::limits::{Limits, Stop};
 use crate::literal::{Lit, Var};
 use crate::order::{Chain, Line, Node, Order, Read, Split};
 use crate::proof::Proof;
+use crate::term::{Assignment, Term, Terms};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -26,6 +28,7 @@ pub enum CoreKind {
 /// Clauses and an order, solved together.
 pub struct Solver {
     core: Box<dyn SatCore>,
+    blaster: Blaster,
     order: Rc<RefCell<Order>>,
     observed: Vec<bool>,
     before: HashMap<(Node, Node), Lit>,
@@ -52,14 +55,43 @@ impl Solver {
             CoreKind::Cadical => Box::new(Cadical::with_proof(order.clone(), proof.clone())),
             CoreKind::Batsat => Box::new(Batsat::with_proof(order.clone(), proof.clone())),
         };
-        let mut solver =
-            Solver { core, order, observed: Vec::new(), before: HashMap::new(), line: Vec::new(), splits: 0, proof };
+        let blaster = Blaster::new();
+        let mut solver = Solver {
+            core,
+            blaster,
+            order,
+            observed: Vec::new(),
+            before: HashMap::new(),
+            line: Vec::new(),
+            splits: 0,
+            proof,
+        };
         solver.observe(Lit::TRUE); // so that a core always has something to ask the theory about
         solver
     }
 
     pub fn new_literal(&mut self) -> Lit {
         self.core.new_var().positive()
+    }
+
+    /// The literal that is true exactly when the Boolean `term` is. All terms must be of one arena.
+    pub fn literal(&mut self, terms: &Terms, term: Term) -> Lit {
+        match terms.as_bool(term) {
+            Some(value) => Lit::from(value),
+            None => self.blaster.literal(terms, term, self.core.as_mut()),
+        }
+    }
+
+    /// Demands that the Boolean `term` holds.
+    pub fn assert(&mut self, terms: &Terms, term: Term) {
+        let lit = self.literal(terms, term);
+        self.add_clause(&[lit]);
+    }
+
+    /// The values that the model gives to the variables of terms.
+    pub fn model(&mut self, terms: &Terms) -> Assignment {
+        let (blaster, core) = (&self.blaster, &mut self.core);
+        blaster.assignment(terms, |lit| core.value(lit))
     }
 
     pub fn add_clause(&mut self, clause: &[Lit]) {

@@ -14,6 +14,8 @@ pub(crate) enum Test {
     Violation,
     Race,
     Deadlock,
+    Leak,
+    LostMemory,
 }
 
 pub(crate) struct Goal {
@@ -37,6 +39,8 @@ pub(crate) enum Shows {
     Crash,
     /// The runtime's own checks.
     Check,
+    /// The runtime's list of what is allocated, at the end.
+    Leftovers,
 }
 
 pub(crate) fn shows(kind: ViolationKind) -> Result<Shows, &'static str> {
@@ -46,12 +50,17 @@ pub(crate) fn shows(kind: ViolationKind) -> Result<Shows, &'static str> {
         NullDereference | OutOfBounds | InvalidPointer | UseAfterFree | UseAfterScope | WriteToConstant
         | DoubleFree | InvalidFree | InvalidCall | StackOverflow => Ok(Shows::Crash),
         InvalidUnlock | InvalidThread => Ok(Shows::Check),
+        Leak | LostMemory => Ok(Shows::Leftovers),
         Uninitialised => Err("no compiled program can tell an uninitialised value from another one"),
         InvalidArgument => Err("the real library does not report how it is used"),
     }
 }
 
 impl Goal {
+    pub(crate) fn watches_leaks(&self) -> bool {
+        matches!(self.test, Test::Leak | Test::LostMemory)
+    }
+
     pub(crate) fn new(program: &Program, places: &[Place], claim: &Claim) -> Result<Goal, String> {
         let claimed = |thread: &str, span: Span| Claimed {
             thread: thread.to_string(),
@@ -65,8 +74,16 @@ impl Goal {
                 if shows == Shows::Assertion || *kind == ViolationKind::StackOverflow {
                     claimed.places.clear();
                 }
+                if shows == Shows::Leftovers {
+                    claimed.places = ends(program, places).collect();
+                }
+                let test = match kind {
+                    ViolationKind::Leak => Test::Leak,
+                    ViolationKind::LostMemory => Test::LostMemory,
+                    _ => Test::Violation,
+                };
                 let needs_address_sanitizer = shows == Shows::Crash;
-                Goal { test: Test::Violation, threads: vec![claimed], needs_address_sanitizer }
+                Goal { test, threads: vec![claimed], needs_address_sanitizer }
             }
             Claim::Race { first, second } => Goal {
                 test: Test::Race,
@@ -132,6 +149,19 @@ fn points_at<'a>(program: &'a Program, places: &'a [Place], span: Span) -> impl 
         None => false,
     };
     places.iter().enumerate().filter(move |(_, place)| is_there(**place)).map(|(number, _)| number)
+}
+
+/// The numbers of the places where the program ends.
+fn ends<'a>(program: &'a Program, places: &'a [Place]) -> impl Iterator<Item = usize> + 'a {
+    let is_end = |place: Place| match code_at(program, place) {
+        Some(Code::Terminator(terminator)) => match terminator.kind {
+            TerminatorKind::Exit(_) => true,
+            TerminatorKind::Return(_) => program.entry == Some(place.func),
+            _ => false,
+        },
+        _ => false,
+    };
+    places.iter().enumerate().filter(move |(_, place)| is_end(**place)).map(|(number, _)| number)
 }
 
 /// The violation that failing at this place is.

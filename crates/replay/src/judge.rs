@@ -51,6 +51,7 @@ enum Fact {
     Returned { thread: String, place: usize },
     Blind { text: String },
     Deadlock { others: usize },
+    Leaks { thread: String, place: usize, count: usize },
 }
 
 /// A thread that stands at a place.
@@ -102,6 +103,9 @@ impl Fact {
             "open" => Fact::Open { thread: word()?.to_string(), place: word()?.parse().ok()?, text: rest(2) },
             "returned" => Fact::Returned { thread: word()?.to_string(), place: word()?.parse().ok()? },
             "blind" => Fact::Blind { text: rest(0) },
+            "leaks" => {
+                Fact::Leaks { thread: word()?.to_string(), place: word()?.parse().ok()?, count: word()?.parse().ok()? }
+            }
             "deadlock" => Fact::Deadlock { others: word()?.parse().ok()? },
             _ => return None,
         })
@@ -138,6 +142,7 @@ impl Judge<'_> {
             }
             Fact::Blind { text } => Err(format!("the deadlock cannot be observed: {text}")),
             Fact::Deadlock { others } => self.deadlock(*others),
+            Fact::Leaks { thread, place, count } => self.leaks(thread, *place, *count),
             Fact::Followed | Fact::Passes | Fact::Section { .. } => Err("the run ended too early".to_string()),
         }
     }
@@ -232,6 +237,21 @@ impl Judge<'_> {
                 Ok(format!("{happened}, after {}", self.steps()))
             }
             _ => Err(format!("something else went wrong: {happened}")),
+        }
+    }
+
+    fn leaks(&self, thread: &str, place: usize, count: usize) -> Outcome {
+        let objects = if count == 1 { "1 object is".to_string() } else { format!("{count} objects are") };
+        let state = match self.promised() {
+            Some((ViolationKind::LostMemory, ..)) => "allocated, and nothing points there",
+            _ => "allocated",
+        };
+        let happened = format!("{objects} still {state}, when {thread} ends the program at {}", self.position(place));
+        match self.promised() {
+            Some((ViolationKind::Leak | ViolationKind::LostMemory, who, _)) if who == thread && count > 0 => {
+                Ok(format!("{happened}, after {}", self.steps()))
+            }
+            _ => Err(happened),
         }
     }
 

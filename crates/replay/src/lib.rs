@@ -80,36 +80,62 @@ impl Replayed {
 
 /// Forces a witness on the real program.
 pub fn replay(program: &Program, witness: &Witness, options: &ReplayOptions) -> Replayed {
-    match try_replay(program, witness, options) {
+    replay_often(program, witness, options, 1).pop().unwrap_or(Replayed::NotConfirmed { why: String::new() })
+}
+
+/// Forces a witness on the real program so many times (once at least); it is compiled only once.
+pub fn replay_often(program: &Program, witness: &Witness, options: &ReplayOptions, times: usize) -> Vec<Replayed> {
+    let outcome = |outcome: Outcome| match outcome {
         Ok(how) => Replayed::Confirmed { how },
         Err(why) => Replayed::NotConfirmed { why },
+    };
+    match Prepared::new(program, witness, options) {
+        Ok(prepared) => (0..times.max(1)).map(|_| outcome(prepared.run())).collect(),
+        Err(why) => vec![outcome(Err(why)); times.max(1)],
     }
 }
 
 /// How it was confirmed, or why not.
 type Outcome = Result<String, String>;
 
-fn try_replay(program: &Program, witness: &Witness, options: &ReplayOptions) -> Outcome {
-    let places = leno_emit::places(program);
-    let goal = goal::Goal::new(program, &places, &witness.claim)?;
-    let prepared = prepare::prepare(program, witness, &options.machine);
-    let runtime = tables::runtime(program, &places, witness, &goal, &prepared, options.machine.spurious_wakeups)?;
-    let hooks = leno_emit::Hooks { runtime: &runtime, fresh: &tables::fresh_registers(&prepared) };
-    let text = leno_emit::emit_with_hooks(program, &leno_emit::Options::default(), &hooks);
-    let build = process::Build {
-        cc: options.cc.clone().unwrap_or_else(|| std::env::var("CC").unwrap_or_else(|_| "cc".to_string())),
-        is_32_bit: program.model == DataModel::Ilp32,
-        with_address_sanitizer: goal.needs_address_sanitizer,
-    };
-    if let Some(directory) = &options.keep {
-        keep(directory, &text, &build, &options.machine.args)
-            .map_err(|error| format!("nothing can be kept in {}: {error}", directory.display()))?;
+/// A witness and its program, compiled together.
+struct Prepared<'a> {
+    program: &'a Program,
+    witness: &'a Witness,
+    options: &'a ReplayOptions,
+    places: Vec<interp::Place>,
+    caveat: Option<&'static str>,
+    compiled: process::Compiled,
+}
+
+impl<'a> Prepared<'a> {
+    fn new(program: &'a Program, witness: &'a Witness, options: &'a ReplayOptions) -> Result<Prepared<'a>, String> {
+        let places = leno_emit::places(program);
+        let goal = goal::Goal::new(program, &places, &witness.claim)?;
+        let prepared = prepare::prepare(program, witness, &options.machine);
+        let runtime = tables::runtime(program, &places, witness, &goal, &prepared, options.machine.spurious_wakeups)?;
+        let hooks = leno_emit::Hooks { runtime: &runtime, fresh: &tables::fresh_registers(&prepared) };
+        let text = leno_emit::emit_with_hooks(program, &leno_emit::Options::default(), &hooks);
+        let build = process::Build {
+            cc: options.cc.clone().unwrap_or_else(|| std::env::var("CC").unwrap_or_else(|_| "cc".to_string())),
+            is_32_bit: program.model == DataModel::Ilp32,
+            with_address_sanitizer: goal.needs_address_sanitizer,
+        };
+        if let Some(directory) = &options.keep {
+            keep(directory, &text, &build, &options.machine.args)
+                .map_err(|error| format!("nothing can be kept in {}: {error}", directory.display()))?;
+        }
+        let compiled = process::Compiled::new(&text, &build)?;
+        Ok(Prepared { program, witness, options, places, caveat: prepared.caveat, compiled })
     }
-    let run = process::compile_and_run(&text, &build, &options.machine.args, options.timeout)?;
-    judge::judge(program, &places, witness, &run).map_err(|why| match &prepared.caveat {
-        Some(caveat) => format!("{why} ({caveat})"),
-        None => why,
-    })
+
+    fn run(&self) -> Outcome {
+        let run = self.compiled.run(&self.options.machine.args, self.options.timeout)?;
+        judge::judge(self.program, &self.places, self.witness, &run).map_err(|why| match &self.caveat {
+            Some(caveat) => format!("{why} ({caveat})"),
+            None => why,
+        })
+    }
 }
 
 /// The C file, and how to run it.

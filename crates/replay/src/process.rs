@@ -53,10 +53,21 @@ pub(crate) enum Ending {
 /// What standard error is shown of.
 const COMPLAINT_LINES: usize = 3;
 
-pub(crate) fn compile_and_run(text: &str, build: &Build, args: &[Vec<u8>], timeout: Duration) -> Result<Run, String> {
-    let scratch = Scratch::new().map_err(|error| format!("there is no place for temporary files: {error}"))?;
-    compile(text, build, &scratch.0)?;
-    run(&scratch.0, args, timeout).map_err(|error| format!("the compiled program cannot be run: {error}"))
+/// The program, compiled; gone with its directory when it is dropped.
+pub(crate) struct Compiled {
+    scratch: Scratch,
+}
+
+impl Compiled {
+    pub(crate) fn new(text: &str, build: &Build) -> Result<Compiled, String> {
+        let scratch = Scratch::new().map_err(|error| format!("there is no place for temporary files: {error}"))?;
+        compile(text, build, &scratch.0)?;
+        Ok(Compiled { scratch })
+    }
+
+    pub(crate) fn run(&self, args: &[Vec<u8>], timeout: Duration) -> Result<Run, String> {
+        run(&self.scratch.0, args, timeout).map_err(|error| format!("the compiled program cannot be run: {error}"))
+    }
 }
 
 fn compile(text: &str, build: &Build, directory: &Path) -> Result<(), String> {
@@ -80,6 +91,8 @@ fn compile(text: &str, build: &Build, directory: &Path) -> Result<(), String> {
 
 fn run(directory: &Path, args: &[Vec<u8>], timeout: Duration) -> io::Result<Run> {
     let (report, errors) = (directory.join("report"), directory.join("errors"));
+    // What an earlier run reported is not what this one does.
+    let _ = fs::remove_file(&report);
     let mut command = Command::new(directory.join("replay"));
     if let Some((name, rest)) = args.split_first() {
         command.arg0(OsStr::from_bytes(name)).args(rest.iter().map(|arg| OsStr::from_bytes(arg)));

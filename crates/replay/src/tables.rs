@@ -10,6 +10,7 @@ use std::fmt::Write;
 
 const SCHEDULE: &str = include_str!("runtime/schedule.c");
 const SYNCHRONISE: &str = include_str!("runtime/synchronise.c");
+const LEAK: &str = include_str!("runtime/leak.c");
 const CLAIM: &str = include_str!("runtime/claim.c");
 
 /// All that the emitted program needs besides itself.
@@ -31,7 +32,8 @@ pub(crate) fn runtime(
     write_fresh(prepared, &names, &mut text);
     write_claim(goal, &names, &mut text);
     write_sections(program, places, &mut text);
-    Ok([&text, SCHEDULE, SYNCHRONISE, CLAIM].join("\n"))
+    let leak = if goal.watches_leaks() { LEAK } else { "" };
+    Ok([text.as_str(), SCHEDULE, SYNCHRONISE, CLAIM, leak].join("\n"))
 }
 
 type Names<'a> = BTreeMap<&'a str, usize>;
@@ -127,8 +129,13 @@ fn write_claim(goal: &Goal, names: &Names<'_>, out: &mut String) {
         Test::Violation => "violation",
         Test::Race => "race",
         Test::Deadlock => "deadlock",
+        Test::Leak | Test::LostMemory => "leak",
     };
     let _ = writeln!(out, "#define LENO_CLAIM leno_claim_{test}");
+    if let Test::Leak | Test::LostMemory = goal.test {
+        let _ = writeln!(out, "static void leno_claim_leak(void);");
+        let _ = writeln!(out, "#define LENO_LEAKS {}", u8::from(goal.test == Test::LostMemory));
+    }
     let _ = writeln!(out, "#define LENO_CLAIMED {}u", goal.threads.len());
     for (index, Claimed { places, .. }) in goal.threads.iter().enumerate() {
         let _ = writeln!(out, "static const u32 leno_claimed_places{index}[] = {{{}0}};", listed(places));

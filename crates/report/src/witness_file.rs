@@ -239,6 +239,8 @@ fn property(claim: &Claim) -> &'static str {
             SignedOverflow => "overflow",
             NullDereference | OutOfBounds | InvalidPointer | UseAfterFree | UseAfterScope | WriteToConstant
             | DoubleFree | InvalidFree => "memsafety",
+            Leak => "leak",
+            LostMemory => "memtrack",
             _ => "other",
         },
     }

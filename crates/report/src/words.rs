@@ -3,7 +3,7 @@
 use leno_ir::interp::ViolationKind;
 use leno_ir::program::DataModel;
 
-const KINDS: [(ViolationKind, &str); 18] = [
+const KINDS: [(ViolationKind, &str); 20] = [
     (ViolationKind::Assertion, "assertion"),
     (ViolationKind::DivisionByZero, "division-by-zero"),
     (ViolationKind::SignedOverflow, "signed-overflow"),
@@ -22,6 +22,8 @@ const KINDS: [(ViolationKind, &str); 18] = [
     (ViolationKind::Unreachable, "unreachable"),
     (ViolationKind::StackOverflow, "stack-overflow"),
     (ViolationKind::InvalidArgument, "invalid-argument"),
+    (ViolationKind::Leak, "leak"),
+    (ViolationKind::LostMemory, "lost-memory"),
 ];
 
 pub(crate) fn of_kind(kind: ViolationKind) -> &'static str {

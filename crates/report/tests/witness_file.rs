@@ -101,6 +101,8 @@ fn all_kinds_of_violations_have_their_word() {
         Unreachable,
         StackOverflow,
         InvalidArgument,
+        Leak,
+        LostMemory,
     ];
     let program = program();
     for kind in kinds {

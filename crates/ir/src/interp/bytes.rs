@@ -133,6 +133,14 @@ impl Bytes {
         }
     }
 
+    /// The bytes of an object of this size, as far as any were ever written.
+    pub fn stored(&self, len: usize) -> Vec<&[u8]> {
+        match self.dense() {
+            Ok(bytes) => vec![&bytes[..len.min(bytes.len())]],
+            Err(sparse) => sparse.pages.values().map(|page| &page[..]).collect(),
+        }
+    }
+
     pub fn copy(&self, range: Range<usize>) -> Vec<u8> {
         match self.dense() {
             Ok(bytes) => bytes[range].to_vec(),

@@ -10,7 +10,7 @@ use super::memory::{Instance, Kind, Memory};
 use super::stdio::Library;
 use super::sync::Sleepers;
 use super::value::Value;
-use super::violation::{Fault, Violation, ViolationKind};
+use super::violation::{Fault, Intent, Violation, ViolationKind};
 use crate::index::{Idx, IndexVec};
 use crate::index_type;
 use crate::program::{FuncId, LocalId, ObjectKind, Program};
@@ -138,6 +138,8 @@ pub struct Machine<'p> {
     pub(super) library: Library,
     /// The execution is over.
     pub(super) over: bool,
+    /// An allocation was refused for want of memory.
+    pub(super) refused: bool,
     pub(super) tainted: bool,
     pub(super) undefined: UndefinedPolicy,
     pub(super) spurious_wakeups: bool,
@@ -155,6 +157,7 @@ impl<'p> Machine<'p> {
             section: None,
             library: Library::default(),
             over: image.program.entry.is_none(),
+            refused: false,
             tainted: false,
             undefined: options.undefined,
             spurious_wakeups: options.spurious_wakeups,
@@ -204,6 +207,17 @@ impl<'p> Machine<'p> {
         self.tainted
     }
 
+    /// Whether an allocation was refused because the memory limit is reached: the real program may have more.
+    pub fn has_refused_memory(&self) -> bool {
+        self.refused
+    }
+
+    /// About how many words it takes to copy or hash the whole state.
+    pub fn weight(&self) -> u64 {
+        let threads = self.threads.iter().map(|thread| (thread.cells.len() + thread.callers.len() + 32) as u64);
+        self.memory.weight() + threads.sum::<u64>()
+    }
+
     /// The place of the next step of a thread, as a number that [`Image::place`] explains.
     pub fn pc(&self, thread: ThreadId) -> u32 {
         self.threads[thread].pc
@@ -234,17 +248,16 @@ impl<'p> Machine<'p> {
         self.memory.load(address, len.min(16))
     }
 
+    /// Whether all these bytes are of one object, which lives.
+    pub fn is_accessible(&self, address: u64, len: u64) -> bool {
+        self.memory.check(address, len, Intent::Read).is_ok()
+    }
+
     /// The functions that are active in a thread, innermost first, each with the place where it is.
     pub fn backtrace(&self, thread: ThreadId) -> Vec<(FuncId, u32)> {
         let thread = &self.threads[thread];
         let here = std::iter::once((thread.func, thread.pc));
         here.chain(thread.callers.iter().rev().map(|caller| (caller.func, caller.pc))).collect()
-    }
-
-    /// The heap objects that were never freed, described for people.
-    pub fn leaks(&self) -> Vec<(u64, String)> {
-        let addresses = self.memory.live_heap_objects();
-        addresses.into_iter().map(|address| (address, self.describe_address(address))).collect()
     }
 
     /// A new thread at the start of `func`, with all parameters undefined. Its thread-local objects begin to live.
@@ -354,7 +367,8 @@ impl std::hash::Hash for Machine<'_> {
         self.threads.hash(state);
         self.memory.hash(state);
         self.sleepers.hash(state);
-        self.section.hash(state);
+        // Who waits inside of a section keeps nobody out.
+        self.section.filter(|owner| self.keeps_out(*owner)).hash(state);
         self.library.hash(state);
         self.over.hash(state);
     }

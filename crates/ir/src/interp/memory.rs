@@ -175,6 +175,13 @@ impl Memory {
         }
     }
 
+    /// About how many words it takes to copy or hash all of it.
+    pub fn weight(&self) -> u64 {
+        let words = |instance: &Instance| 8 + instance.size / 8;
+        let arenas = self.arenas.iter().map(|arena| arena.granules.len() as u64 * 8).sum::<u64>();
+        self.statics.iter().map(words).sum::<u64>() + arenas + self.live_bytes / 8
+    }
+
     pub fn set_limit(&mut self, bytes: u64) {
         self.limit = bytes;
     }
@@ -594,6 +601,12 @@ impl Memory {
         let arena = &mut self.arenas[arena];
         arena.alive -= granules as u32;
         arena.granules[first + 1..first + granules].iter_mut().for_each(|more| more.alive = false);
+    }
+
+    /// The addresses of all objects that live as long as the program.
+    pub fn static_objects(&self) -> impl Iterator<Item = u64> + '_ {
+        let vast = self.vast.iter().filter(|(_, instance)| instance.kind != Kind::Heap).map(|(granule, _)| *granule);
+        (1..self.statics.len() as u64).chain(vast).map(|granule| granule << self.layout.granule_bits)
     }
 
     /// The first addresses of all heap objects that are alive, in order of address.

@@ -48,6 +48,7 @@
 //! | `bytes`, `memory`, `owner` | objects, addresses, the checks of every access |
 //! | `machine`, `step`, `sync` | threads, and what each step does |
 //! | `enabled`, `schedule` | who can step, and choosing who does |
+//! | `leak` | what is left at the end |
 //! | `undefined`, `violation` | what happens on undefined values and other errors |
 //! | `external`, `stdio`, `format`, `decimal`, `scan`, `maths` | library functions that are known by name |
 
@@ -61,6 +62,7 @@ mod external;
 mod float;
 mod format;
 mod image;
+mod leak;
 mod machine;
 mod maths;
 mod memory;

@@ -108,7 +108,6 @@ impl<'p> Machine<'p> {
             Code::Assume(cond) => {
                 if self.decide(thread, cond, "an assumption depends on", env)? == 0 {
                     self.threads[thread].status = Status::Stopped;
-                    self.threads[thread].section_depth = 0;
                     return Ok(Flow::Elsewhere);
                 }
                 Ok(Flow::Next)
@@ -437,7 +436,7 @@ impl<'p> Machine<'p> {
         match (address, storage) {
             (Some(address), Storage::Stack) => self.threads[thread].objects.push(address),
             (None, Storage::Stack) => return Err(self.stack_overflow(thread)),
-            (_, Storage::Heap) => {}
+            (_, Storage::Heap) => self.refused |= address.is_none(),
         }
         self.assign(thread, Some(dst), Value::defined(address.unwrap_or(0).into()));
         Ok(())

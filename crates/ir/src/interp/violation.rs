@@ -37,6 +37,10 @@ pub enum ViolationKind {
     StackOverflow,
     /// A library function was used against its contract (a format it does not have, a stream that is closed).
     InvalidArgument,
+    /// A heap object that is never freed.
+    Leak,
+    /// A heap object that was not freed, and to which nothing points any more.
+    LostMemory,
 }
 
 impl ViolationKind {
@@ -46,6 +50,11 @@ impl ViolationKind {
             Property::DivisionByZero => ViolationKind::DivisionByZero,
             Property::SignedOverflow => ViolationKind::SignedOverflow,
         }
+    }
+
+    /// Whether it is about what is left when the program ends.
+    pub fn is_leak(self) -> bool {
+        matches!(self, ViolationKind::Leak | ViolationKind::LostMemory)
     }
 
     /// A few words for a headline.
@@ -69,6 +78,8 @@ impl ViolationKind {
             ViolationKind::Unreachable => "unreachable place reached",
             ViolationKind::StackOverflow => "stack overflow",
             ViolationKind::InvalidArgument => "invalid argument of a library function",
+            ViolationKind::Leak => "memory leak",
+            ViolationKind::LostMemory => "lost memory",
         }
     }
 }
@@ -157,7 +168,7 @@ impl Machine<'_> {
         }
     }
 
-    fn describe_instance(&self, instance: &Instance) -> String {
+    pub(super) fn describe_instance(&self, instance: &Instance) -> String {
         let name = self.instance_name(instance);
         let size = bytes(instance.size);
         match instance.kind {

@@ -187,6 +187,9 @@ impl Order {
 
     fn rule_out_if_overwritten(&mut self, run: Run, read: Read, lit: Lit, writer: Node) {
         let before_read = self.clocks.count(self.read_node[read.0 as usize], run.target);
+        if before_read <= run.start {
+            return; // nothing on the run comes before the read
+        }
         let last = self.last_hitter(read, run.target, before_read).filter(|h| h.position >= run.start);
         if let Some(hitter) = last.filter(|hitter| self.clocks.reaches(writer, hitter.node)) {
             self.overwritten(read, Attached { lit, node: writer, ..hitter }, hitter.lit, hitter.node);
@@ -195,17 +198,21 @@ impl Order {
 
     /// The last write on `chain` before `position` that hits the location of `read`.
     fn last_hitter(&self, read: Read, chain: u32, position: u32) -> Option<Attached> {
-        let hitters = &self.reads[read.0 as usize].hitters;
-        let end = hitters.partition_point(|h| (h.chain, h.position) < (chain, position));
-        let on_chain = hitters[..end].iter().rev().take_while(|h| h.chain == chain);
-        on_chain.copied().find(|h| self.value(h.lit) == Some(true))
+        let on_chain = self.hitters_on(read, chain).iter().rev();
+        on_chain.copied().find(|h| h.position < position && self.value(h.lit) == Some(true))
     }
 
     /// The first write on `chain` from `position` on that hits the location of `read`.
     fn first_hitter(&self, read: Read, chain: u32, position: u32) -> Option<Attached> {
-        let hitters = &self.reads[read.0 as usize].hitters;
-        let start = hitters.partition_point(|h| (h.chain, h.position) < (chain, position));
-        let on_chain = hitters[start..].iter().take_while(|h| h.chain == chain);
-        on_chain.copied().find(|h| self.value(h.lit) == Some(true))
+        let on_chain = self.hitters_on(read, chain).iter();
+        on_chain.copied().find(|h| h.position >= position && self.value(h.lit) == Some(true))
+    }
+
+    /// The writes on `chain` that may hit the location of `read`, in their order.
+    fn hitters_on(&self, read: Read, chain: u32) -> &[Attached] {
+        let state = &self.reads[read.0 as usize];
+        let from = state.hitters_from[chain as usize] as usize;
+        let to = state.hitters_from[chain as usize + 1] as usize;
+        &state.hitters[from..to]
     }
 }

@@ -90,13 +90,14 @@ fn all_kinds_of_claims_are_confirmed_in_both_data_models() {
 /// Whatever the explorer finds, by way of a file.
 #[test]
 fn what_the_explorer_finds_is_confirmed() {
-    let none =
-        Properties { assertion: false, race: false, deadlock: false, memory: false, overflow: false, other: false };
+    let none = Properties::NONE;
     let properties = [
         Properties { assertion: true, ..none },
         Properties { race: true, ..none },
         Properties { deadlock: true, ..none },
         Properties { memory: true, ..none },
+        Properties { leak: true, ..none },
+        Properties { memtrack: true, ..none },
         Properties { other: true, ..none },
     ];
     let only = std::env::var("LENO_ONLY").ok();

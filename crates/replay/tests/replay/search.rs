@@ -2,7 +2,7 @@
 
 use leno_ir::interp::{
     Captured, Ending, Environment, FileHandle, Footprint, Image, Machine, OpenMode, Options, Prng, Source, Status,
-    StepResult, ThreadId, Violation, Wait,
+    StepResult, ThreadId, Violation, ViolationKind, Wait,
 };
 use leno_ir::program::Program;
 use leno_ir::witness::{Claim, Input, Observer, Racer, Recorder, Waiting, Witness};
@@ -56,7 +56,13 @@ impl<'p> Execution<'p> {
                     let is_wanted = wanted == Wanted::Violation(&format!("{:?}", violation.kind));
                     return is_wanted.then(|| self.witness(violated(&violation)));
                 }
-                StepResult::Exited(_) | StepResult::Aborted => return None,
+                StepResult::Exited(_) => {
+                    let kinds = [ViolationKind::Leak, ViolationKind::LostMemory];
+                    let kind = kinds.into_iter().find(|kind| wanted == Wanted::Violation(&format!("{kind:?}")))?;
+                    let leak = self.machine.leak(thread, kind)?;
+                    return Some(self.witness(violated(&leak)));
+                }
+                StepResult::Aborted => return None,
             }
         }
         None

@@ -1,0 +1,137 @@
+//! Limits: of time, of memory, of preemptions, and the patience of whoever presses Ctrl-C. Each ends with UNKNOWN, exit code 2, and
+//! says how far it got.
+
+use leno_lab::process::{Ending, run};
+use leno_lab::threeway::Scratch;
+use std::fs;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Far too many schedules.
+const ENDLESS: &str = "#include <pthread.h>
+_Atomic int x[8];
+void *work(void *unused) { for (int i = 0; i < 8; i++) x[i]++; return 0; }
+int main(void) {
+    pthread_t t[6];
+    for (int i = 0; i < 6; i++) pthread_create(&t[i], 0, work, 0);
+    for (int i = 0; i < 6; i++) pthread_join(t[i], 0);
+    return 0;
+}
+";
+
+/// One object of three gigabytes, and every page of it written.
+const LARGE: &str = "#include <pthread.h>
+#include <stdlib.h>
+int x;
+void *work(void *unused) { x = 1; return 0; }
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, work, 0);
+    char *all = malloc(3ul << 30);
+    for (unsigned long i = 0; i < 3ul << 30; i += 4096) all[i] = 1;
+    pthread_join(t, 0);
+    return 0;
+}
+";
+
+/// Small objects without end.
+const MANY: &str = "#include <stdlib.h>
+struct node { struct node *next; char room[5000]; } *head;
+int main(void) {
+    for (;;) {
+        struct node *node = malloc(sizeof *node);
+        node->next = head;
+        for (int i = 0; i < 5000; i += 1000) node->room[i] = 1;
+        head = node;
+    }
+}
+";
+
+/// An execution that is long, of large states.
+const DEEP: &str = "#include <pthread.h>
+_Atomic int x;
+int a[100000];
+void *work(void *unused) { for (int i = 0; i < 100000; i++) { x++; a[i] = i; } return 0; }
+int main(void) {
+    pthread_t t[2];
+    for (int i = 0; i < 2; i++) pthread_create(&t[i], 0, work, 0);
+    for (int i = 0; i < 2; i++) pthread_join(t[i], 0);
+    return 0;
+}
+";
+
+/// What `leno check` says about a program, and how long it takes.
+fn check(program: &str, words: &[&str]) -> (Ending, String, Duration) {
+    let scratch = Scratch::new("limits");
+    fs::write(scratch.path("a.c"), program).expect("the file can be written");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_leno"));
+    command.current_dir(scratch.path("")).args(["check", "--engine", "explore", "--property", "assert"]);
+    command.args(words).arg("a.c").env_remove("CC");
+    let start = Instant::now();
+    let finished = run(&mut command, b"", Duration::from_secs(120)).expect("leno runs");
+    (finished.ending, String::from_utf8_lossy(&finished.stdout).into_owned(), start.elapsed())
+}
+
+#[track_caller]
+fn is_unknown(program: &str, words: &[&str], reason: &str) -> Duration {
+    let (ending, said, took) = check(program, words);
+    assert_eq!(ending, Ending::Status(2), "{said}");
+    assert!(said.starts_with(&format!("UNKNOWN: {reason}")), "{said}");
+    let lines: Vec<&str> = said.lines().collect();
+    assert!(lines[1].starts_with("  = no violation "), "{said}");
+    assert!(lines[2].starts_with("  = help: "), "{said}");
+    took
+}
+
+#[test]
+fn time_runs_out() {
+    let took = is_unknown(ENDLESS, &["--timeout", "1"], "the time limit of 1 s was reached");
+    assert!(took < Duration::from_secs(4), "{took:?}");
+}
+
+#[test]
+fn memory_runs_out() {
+    is_unknown(LARGE, &["--memory", "300"], "the program allocates more memory than it may");
+    is_unknown(MANY, &["--memory", "100"], "the memory limit of 100 MiB was reached");
+    is_unknown(DEEP, &["--memory", "60"], "the memory limit of 60 MiB was reached");
+}
+
+#[test]
+fn memory_runs_out_before_the_search_begins() {
+    let body = "a = a * 3 + (a + 1) * (a + 2);\n".repeat(100_000);
+    is_unknown(
+        &format!("int main(void) {{ int a = 0;\n{body} return a; }}\n"),
+        &["--memory", "30"],
+        "the memory limit",
+    );
+}
+
+#[test]
+fn few_preemptions_are_no_proof() {
+    let lost = "#include <pthread.h>\nvoid reach_error(void);\nint x;
+        void *add(void *unused) { x = x + 1; return 0; }
+        int main(void) {
+            pthread_t a, b; pthread_create(&a, 0, add, 0); pthread_create(&b, 0, add, 0);
+            pthread_join(a, 0); pthread_join(b, 0); if (x != 2) reach_error(); return 0; }\n";
+    is_unknown(lost, &["--preemptions", "0"], "schedules with more preemptions were left out");
+    let (ending, said, _) = check(lost, &["--preemptions", "1", "--no-replay"]);
+    assert_eq!(ending, Ending::Status(1), "{said}");
+}
+
+#[test]
+fn ctrl_c_ends_it_with_what_is_known() {
+    let scratch = Scratch::new("limits");
+    fs::write(scratch.path("a.c"), ENDLESS).expect("the file can be written");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_leno"));
+    command.current_dir(scratch.path("")).args(["check", "--engine", "explore", "--property", "assert", "a.c"]);
+    let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("leno runs");
+    std::thread::sleep(Duration::from_secs(2));
+    let start = Instant::now();
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(sent.success());
+    let output = child.wait_with_output().expect("it ends");
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.starts_with("UNKNOWN: it was interrupted\n  = no violation in "), "{said}");
+}
