@@ -3,34 +3,15 @@
 //! `cargo bench -p leno-logic --bench terms -- [--no-z3]`
 
 use leno_logic::blast::Blaster;
-use leno_logic::core::batsat::Batsat;
-use leno_logic::core::cadical::Cadical;
-use leno_logic::core::{Answer, ClauseSink, Consequence, Propagator, SatCore};
+use leno_logic::core::{Answer, ClauseSink};
 use leno_logic::limits::Limits;
 use leno_logic::literal::{Lit, Var};
 use leno_logic::smtlib::{External, ExternalError, Script, Verdict};
+use leno_logic::solver::{CoreKind, Solver};
 use leno_logic::term::{Sort, Term, Terms};
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 const PATIENCE: Duration = Duration::from_secs(60);
-
-struct NoTheory;
-
-impl Propagator for NoTheory {
-    fn assign(&mut self, _: Lit) {}
-    fn new_level(&mut self) {}
-    fn backtrack(&mut self, _: usize) {}
-    fn propagate(&mut self) -> Consequence {
-        Consequence::Nothing
-    }
-    fn explain(&mut self, _: Lit, _: &mut Vec<Lit>) {}
-    fn model_found(&mut self) {}
-    fn conflict(&self) -> &[Lit] {
-        &[]
-    }
-}
 
 /// Counts clauses, and forgets them.
 #[derive(Default)]
@@ -211,12 +192,13 @@ const PUZZLES: &[(&str, u32, Puzzle)] = &[
     }),
 ];
 
-fn solve(core: &mut dyn SatCore, terms: &Terms, goal: Term) -> String {
+fn solve(kind: CoreKind, terms: &Terms, goal: Term) -> String {
     let mut limits = Limits::default();
     limits.deadline = Some(Instant::now() + PATIENCE);
     let started = processor_time();
-    let lit = Blaster::new().literal(terms, goal, core);
-    let answer = match core.solve(&[lit], &limits) {
+    let mut solver = Solver::new(kind);
+    let goal = solver.literal(terms, goal);
+    let answer = match solver.solve(&[goal], &limits) {
         Answer::Satisfiable => "sat",
         Answer::Unsatisfiable => "unsat",
         Answer::Unknown(_) => "unknown",
@@ -246,8 +228,8 @@ fn main() {
         let mut terms = Terms::new();
         let variables: Vec<Term> = (0..6).map(|n| terms.variable(Sort::Bits(width), format!("v{n}"))).collect();
         let goal = puzzle(&mut terms, width, &variables);
-        let cadical = solve(&mut Cadical::new(Rc::new(RefCell::new(NoTheory))), &terms, goal);
-        let batsat = solve(&mut Batsat::new(Rc::new(RefCell::new(NoTheory))), &terms, goal);
+        let cadical = solve(CoreKind::Cadical, &terms, goal);
+        let batsat = solve(CoreKind::Batsat, &terms, goal);
         let z3 = if with_z3 { solve_with_z3(&terms, goal) } else { "-".to_string() };
         println!("{name}, {width} bits: cadical {cadical}, batsat {batsat}, z3 {z3}");
     }

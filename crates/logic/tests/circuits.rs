@@ -5,29 +5,14 @@ mod plain;
 use leno_logic::blast::Blaster;
 use leno_logic::core::batsat::Batsat;
 use leno_logic::core::cadical::Cadical;
-use leno_logic::core::{Answer, Consequence, Propagator, SatCore};
+use leno_logic::core::{Answer, SatCore};
 use leno_logic::limits::Limits;
 use leno_logic::literal::Lit;
+use leno_logic::order::Order;
 use leno_logic::term::{Sort, Term, Terms, Value, evaluate};
 use plain::{Op, Plain, Random};
 use std::cell::RefCell;
 use std::rc::Rc;
-
-struct NoTheory;
-
-impl Propagator for NoTheory {
-    fn assign(&mut self, _: Lit) {}
-    fn new_level(&mut self) {}
-    fn backtrack(&mut self, _: usize) {}
-    fn propagate(&mut self) -> Consequence {
-        Consequence::Nothing
-    }
-    fn explain(&mut self, _: Lit, _: &mut Vec<Lit>) {}
-    fn model_found(&mut self) {}
-    fn conflict(&self) -> &[Lit] {
-        &[]
-    }
-}
 
 fn compute_in(core: &mut dyn SatCore, seed: u64) {
     let mut random = Random::new(seed);
@@ -66,10 +51,10 @@ fn compute_in(core: &mut dyn SatCore, seed: u64) {
 #[test]
 fn circuits_compute() {
     for seed in 0..300 {
-        compute_in(&mut Batsat::new(Rc::new(RefCell::new(NoTheory))), seed);
+        compute_in(&mut Batsat::new(Rc::new(RefCell::new(Order::default()))), seed);
     }
     for seed in 300..450 {
-        compute_in(&mut Cadical::new(Rc::new(RefCell::new(NoTheory))), seed);
+        compute_in(&mut Cadical::new(Rc::new(RefCell::new(Order::default()))), seed);
     }
 }
 
@@ -90,7 +75,7 @@ fn depth_is_no_problem() {
     }
     let zero = terms.bits(8, 0);
     let goal = terms.eq(value, zero);
-    let mut core = Batsat::new(Rc::new(RefCell::new(NoTheory)));
+    let mut core = Batsat::new(Rc::new(RefCell::new(Order::default())));
     let mut blaster = Blaster::new();
     let mut assumptions: Vec<Lit> = conditions.iter().map(|&c| !blaster.literal(&terms, c, &mut core)).collect();
     assumptions.push(blaster.literal(&terms, goal, &mut core));
