@@ -22,7 +22,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 fn has_z3() -> bool {
     let found = Command::new("z3").arg("--version").stdout(Stdio::null()).status().is_ok_and(|status| status.success());
     if !found {
-        eprintln!("SKIPPED: z3 is not installed (Debian: z3), and nothing was compared with it");
+        // Not `eprintln`: what a test that passes prints is not shown.
+        let _ = writeln!(std::io::stderr(), "SKIPPED: z3 is not installed (Debian: z3); nothing was compared with it");
     }
     found
 }
@@ -120,7 +121,7 @@ fn answers_are_those_of_z3() {
     }
     println!("{figures:#?}");
     let undecided = figures.undecided_by_z3 + figures.undecided_by_cadical;
-    assert!(undecided * 100 <= seeds.len(), "almost all formulas are decided: {figures:?}");
+    assert!(undecided * 50 <= seeds.len(), "almost all formulas are decided: {figures:?}");
     assert!(figures.unsatisfiable * 10 >= seeds.len() && figures.satisfiable * 10 >= seeds.len(), "{figures:?}");
 }
 
