@@ -6,13 +6,15 @@ use leno_logic::blast::Blaster;
 use leno_logic::core::batsat::Batsat;
 use leno_logic::core::cadical::Cadical;
 use leno_logic::core::{Answer, SatCore};
-use leno_logic::limits::Limits;
+use leno_logic::limits::{Limits, Stop};
 use leno_logic::literal::Lit;
 use leno_logic::order::Order;
 use leno_logic::term::{Sort, Term, Terms, Value, evaluate};
 use plain::{Op, Plain, Random};
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 fn compute_in(core: &mut dyn SatCore, seed: u64) {
     let mut random = Random::new(seed);
@@ -84,4 +86,29 @@ fn depth_is_no_problem() {
     assert_eq!(evaluate(&terms, goal, &assignment), Value::Bool(true));
     let map = conditions.iter().map(|&condition| (condition, Term::FALSE)).collect();
     assert_eq!(terms.substitute(value, &map), x, "with all conditions false, nothing has happened");
+}
+
+/// Translation stops when it is asked to, and goes on from there.
+#[test]
+fn translation_can_be_stopped() {
+    let mut terms = Terms::new();
+    let [x, y] = ["x", "y"].map(|name| terms.variable(Sort::Bits(128), name));
+    let mut value = x;
+    for _ in 0..40 {
+        let sum = terms.bvxor(value, y);
+        value = terms.mul(value, sum);
+    }
+    let goal = terms.eq(value, x);
+    let mut core = Batsat::new(Rc::new(RefCell::new(Order::default())));
+    let mut blaster = Blaster::new();
+    let mut limits = Limits::default();
+    limits.cancel = Some(Arc::new(AtomicBool::new(true)));
+    assert_eq!(blaster.bits_within(&terms, goal, &mut core, &limits), Err(Stop::Cancelled));
+    let begun = blaster.gates();
+    let lit = blaster.literal(&terms, goal, &mut core);
+    assert!(begun < 100_000 && blaster.gates() > 500_000, "{begun} of {} gates", blaster.gates());
+    // 0 is equal to its product with anything.
+    let inputs = [blaster.bits(&terms, x, &mut core), blaster.bits(&terms, y, &mut core)].concat();
+    let assumptions: Vec<Lit> = inputs.into_iter().map(|lit| !lit).chain([lit]).collect();
+    assert_eq!(core.solve(&assumptions, &Limits::default()), Answer::Satisfiable);
 }

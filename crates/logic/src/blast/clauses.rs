@@ -5,8 +5,10 @@
 //! three: fewer variables, and clauses that propagate more. Inner gates that turn out to be needed later get their own
 //! definition then.
 
+use super::INTERVAL;
 use super::circuit::{Circuit, Gate, Wire};
 use crate::core::ClauseSink;
+use crate::limits::{Limits, Stop};
 use crate::literal::Lit;
 
 /// The most inputs of a conjunction.
@@ -40,14 +42,21 @@ impl Clauses {
     }
 
     /// The literal of a wire, with all clauses that it needs.
-    pub fn literal(&mut self, circuit: &Circuit, root: Wire, sink: &mut dyn ClauseSink) -> Lit {
+    pub fn literal(
+        &mut self,
+        circuit: &Circuit,
+        root: Wire,
+        sink: &mut dyn ClauseSink,
+        limits: &Limits,
+    ) -> Result<Lit, Stop> {
         if let Some(lit) = self.existing(root) {
-            return lit;
+            return Ok(lit);
         }
         if self.literals.len() < circuit.len() {
             self.literals.resize(circuit.len(), None);
         }
         let mut waiting = vec![root];
+        let mut defined = 0;
         while let Some(&wire) = waiting.last() {
             if self.existing(wire).is_some() {
                 waiting.pop();
@@ -71,8 +80,12 @@ impl Clauses {
             let output = sink.new_var().positive();
             self.define(&shape, output, sink);
             self.literals[wire.gate()] = Some(output);
+            defined += 1;
+            if defined % INTERVAL == 0 {
+                limits.stop().map_or(Ok(()), Err)?;
+            }
         }
-        self.existing(root).unwrap_or(Lit::TRUE)
+        Ok(self.existing(root).unwrap_or(Lit::TRUE))
     }
 
     fn shape(&self, circuit: &Circuit, wire: Wire) -> Shape {
