@@ -19,8 +19,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// What the model says, in terms of the interpreter.
 struct Plan {
-    /// Visible instructions in order: the thread, and where it is.
-    steps: Vec<(ThreadIndex, Place)>,
+    /// Visible instructions in order: the thread, and where it is; or that it comes to its end.
+    steps: Vec<(ThreadIndex, Option<Place>)>,
     /// By thread: inputs in the order in which they are asked for.
     inputs: Vec<VecDeque<u128>>,
     /// The node of the spawn of each thread, by the index of the step.
@@ -70,7 +70,11 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
                     plan.spawns.insert(plan.steps.len(), ThreadIndex(index as u32));
                 }
             }
-            plan.steps.push((thread, place));
+            plan.steps.push((thread, Some(place)));
+        }
+        let whole = &skeleton.threads[thread.0 as usize];
+        if whole.last == node && evaluation.holds(whole.finished) {
+            plan.steps.push((thread, None));
         }
         if node == end {
             break;
@@ -153,7 +157,12 @@ fn follow(program: &Program, skeleton: &Skeleton, plan: Plan, suspect: Suspect) 
         let Some(&id) = threads.get(&thread) else {
             return Err("a thread that was not started has to run".to_string());
         };
-        match run_to(&mut machine, &mut inputs, &mut recorder, id, place) {
+        let ran = match place {
+            Some(place) => run_to(&mut machine, &mut inputs, &mut recorder, id, place),
+            None => run_to_end(&mut machine, &mut inputs, &mut recorder, id),
+        };
+        match ran {
+            Ran::There if place.is_none() => continue,
             Ran::There => {}
             Ran::Violation(found) => {
                 violation = Some(found);
@@ -236,6 +245,20 @@ fn run_to(
         }
     }
     Ran::Lost(format!("{} does not get to {place:?}", machine.thread_name(thread)))
+}
+
+/// Runs a thread until it is finished.
+fn run_to_end(machine: &mut Machine<'_>, inputs: &mut Inputs, recorder: &mut Recorder, thread: ThreadId) -> Ran {
+    for _ in 0..PATIENCE {
+        if machine.threads()[thread].status != Status::Running {
+            return Ran::There;
+        }
+        match step(machine, inputs, recorder, thread) {
+            Ran::There => {}
+            other => return other,
+        }
+    }
+    Ran::Lost(format!("{} does not end", machine.thread_name(thread)))
 }
 
 /// One step. There: it has been made.
