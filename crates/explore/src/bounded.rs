@@ -39,7 +39,7 @@ impl Preemptions {
     }
 }
 
-impl Search<'_, '_> {
+impl Search<'_, '_, '_> {
     /// Whether it would interrupt somebody if `thread` made the next event.
     fn preempts(&self, thread: ThreadId) -> bool {
         self.events.last().is_some_and(|last| last.thread != thread && self.can_step(last.thread))

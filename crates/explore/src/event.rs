@@ -21,13 +21,16 @@ pub enum Access {
         address: u64,
         step: SyncKind,
     },
-    /// Ends the life of an object: as a write, but who comes too late finds a memory error, not a race.
+    /// Ends the life of an object: as a write, but who comes too late finds a memory error, not a race. Such an error is one of
+    /// these, too.
     End {
         address: u64,
         len: u64,
     },
     /// Creates a thread: threads are numbered in order of creation.
     Spawn,
+    /// Joins or detaches a thread: the first one who does it is the only one.
+    Handle(ThreadId),
     /// A library function with effects that nothing is known of.
     Everything,
 }
@@ -50,7 +53,8 @@ impl Access {
         use Access::*;
         match (self, other) {
             (Everything, _) | (_, Everything) | (Spawn, Spawn) => true,
-            (Spawn, _) | (_, Spawn) => false,
+            (Handle(a), Handle(b)) => a == b,
+            (Spawn | Handle(_), _) | (_, Spawn | Handle(_)) => false,
             (Sync { address: a, .. }, Sync { address: b, .. }) => a == b,
             (Data { address: a, len: m, writes: v, .. }, Data { address: b, len: n, writes: w, .. }) => {
                 (v || w) && overlap(a, u64::from(m), b, u64::from(n))
@@ -68,7 +72,7 @@ impl Access {
             Access::Data { address, len, .. } => (address, u64::from(len)),
             Access::Sync { address, .. } => (address, 4),
             Access::End { address, len } => (address, len),
-            Access::Spawn | Access::Everything => (0, 0),
+            Access::Spawn | Access::Handle(_) | Access::Everything => (0, 0),
         }
     }
 
@@ -160,8 +164,12 @@ pub struct Event {
     pub thread: ThreadId,
     /// The how-manieth of its thread, from 1.
     pub number: u32,
+    /// Where it began, as a number that `Image::place` explains.
+    pub pc: u32,
     pub footprint: Footprint,
     pub choices: Vec<Choice>,
+    /// How many of the choices were planned: only those after them are varied.
+    pub fixed: usize,
     pub clock: Clock,
     /// How many visible steps it was made of (more than one in an atomic section).
     pub steps: u32,

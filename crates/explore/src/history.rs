@@ -40,7 +40,7 @@ type Table = HashMap<u64, Vec<Entry>, BuildHasherDefault<WordHasher>>;
 pub struct History {
     words: Table,
     objects: Table,
-    /// Accesses of more than a word (the end of an object's life), of everything, and creations of threads.
+    /// Accesses of more than a word (the end of an object's life), of everything, and creations and handles of threads.
     wide: Vec<Entry>,
 }
 
@@ -74,6 +74,8 @@ impl History {
                 self.sync_dependences(address, step, found);
                 self.data_dependences(address / 8, access, found);
             }
+            // (Which are among the wide ones themselves.)
+            Access::Handle(_) => {}
             Access::Data { .. } | Access::End { .. } | Access::Everything | Access::Spawn => {
                 let all = self.words.values().chain(self.objects.values()).flatten();
                 for entry in all.filter(|entry| entry.access.conflicts(access)) {
@@ -170,7 +172,9 @@ impl History {
                 }
             }
             Access::Sync { address, .. } => apply(self.objects.entry(address).or_default()),
-            Access::Data { .. } | Access::End { .. } | Access::Everything | Access::Spawn => apply(&mut self.wide),
+            Access::Data { .. } | Access::End { .. } | Access::Everything | Access::Spawn | Access::Handle(_) => {
+                apply(&mut self.wide)
+            }
         }
     }
 }

@@ -11,6 +11,8 @@
 //! | `wakeup` | wake-up trees |
 //! | `run` | one event of the interpreter: a visible step and the invisible ones after it |
 //! | `search` | the algorithm |
+//! | `trace` | executions up to the order of independent events |
+//! | `plain` | all traces without any reduction, to compare with |
 //! | `bounded` | the same with a bound on preemptions |
 //! | `deadlock` | who waits for whom |
 //! | `witness` | what it found, written down |
@@ -20,13 +22,18 @@ mod bounded;
 mod deadlock;
 mod event;
 mod history;
+mod plain;
 mod run;
 mod search;
 mod shorten;
+mod trace;
 mod wakeup;
 mod witness;
 
 pub use event::Choice;
-pub use search::{Bounds, Explored, Finding, Incomplete, Limits, Properties, Stats, What, explore, explore_with};
+pub use plain::{NoTraces, all_traces};
+pub use search::{
+    Bounds, Explored, Finding, Incomplete, Limits, Properties, Stats, Visitor, What, explore, explore_all, explore_with,
+};
 pub use shorten::{context_switches, shorten};
-pub use witness::{options, witness};
+pub use witness::{claim_race, options, witness};

@@ -1,14 +1,16 @@
 //! One event of the interpreter: a visible step of a thread, and the invisible ones that follow.
 //!
 //! Between events every thread stands before a step that others could see. Steps on objects that only one thread can ever
-//! access are invisible too, by the sharing analysis. A whole atomic section is one event.
+//! access are invisible too, by the sharing analysis. A whole atomic section is one event. A nondeterministic choice begins an
+//! event, too, although nobody else can see it.
 
 use crate::event::{Access, Choice, Footprint, SyncKind};
 use leno_ir::callgraph::CallGraph;
 use leno_ir::cfg::Cfg;
 use leno_ir::index::Idx;
 use leno_ir::interp::{
-    Environment, FileHandle, Image, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId, Value, Violation,
+    Environment, FileHandle, Image, MAIN, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId, Value,
+    Violation, Wait,
 };
 use leno_ir::points_to::{AbstractObject, PointsTo};
 use leno_ir::program::{Body, Callee, FuncId, LockKind, Op, Program, SlotId, SyncOp, TerminatorKind};
@@ -91,6 +93,7 @@ pub struct Statics {
     /// By code address: whether the step there changes anything beyond registers.
     changes: Vec<Change>,
     has_waits: bool,
+    has_sections: bool,
 }
 
 impl Statics {
@@ -121,7 +124,8 @@ impl Statics {
         let tries = (0..image.code_len()).any(|pc| is_try(image.next_at(pc)));
         let changes = (0..image.code_len()).map(|pc| change(program, image.next_at(pc), tries)).collect();
         let has_waits = (0..image.code_len()).any(|pc| is_wait(image.next_at(pc)));
-        Statics { shared, in_loop: loop_code(program, image), changes, has_waits }
+        let has_sections = (0..image.code_len()).any(|pc| begins_section(image.next_at(pc)));
+        Statics { has_sections, shared, in_loop: loop_code(program, image), changes, has_waits }
     }
 
     /// Whether any thread ever waits on a condition variable.
@@ -137,6 +141,10 @@ impl Statics {
 
 fn is_wait(next: Next<'_>) -> bool {
     matches!(next, Next::Instr(instr) if matches!(instr.op, Op::Sync { op: SyncOp::CondWake { .. }, .. }))
+}
+
+fn begins_section(next: Next<'_>) -> bool {
+    matches!(next, Next::Instr(instr) if matches!(instr.op, Op::AtomicBegin))
 }
 
 fn is_try(next: Next<'_>) -> bool {
@@ -296,11 +304,13 @@ fn change(program: &Program, next: Next<'_>, tries: bool) -> Change {
 }
 
 /// What came of an event.
-pub enum Ran {
+pub enum Ran<'p> {
     /// Every thread stands before a visible step again, or has ended, or waits.
     Done,
-    Exited,
-    Violation(Box<Violation>),
+    /// An atomic section met a false assumption. The thread stays before it for ever.
+    Nothing,
+    Exited(Before<'p>),
+    Violation(Box<Violation>, Before<'p>),
     /// A thread makes steps for ever without ever making a visible one.
     Endless,
     /// The program wants more memory than it may have.
@@ -309,40 +319,78 @@ pub enum Ran {
     Stopped,
 }
 
+/// The state before an atomic section in which something went wrong.
+pub type Before<'p> = Option<Box<Machine<'p>>>;
+
+/// Lets the others go on after a violation, as if the thread had not been scheduled any more: nobody may see half of
+/// an atomic section.
+pub fn go_on_without<'p>(machine: &mut Machine<'p>, thread: ThreadId, before: Before<'p>) {
+    if let Some(before) = before {
+        *machine = *before;
+    }
+    machine.stop_thread(thread);
+}
+
 /// Steps of one thread between two visible ones, before we call it endless.
 const PATIENCE: u32 = 2_000_000;
+
+/// Visible steps of an atomic section, before we call it endless.
+const MOST_IN_SECTION: u32 = 200_000;
 
 /// The observer is asked every so many steps whether to go on.
 const ASKED_EVERY: u32 = 512;
 
 /// Runs one event of a thread that can step; `footprint` gets what it touched, and the result says how many visible steps.
-pub fn run_event(
-    machine: &mut Machine<'_>,
+pub fn run_event<'p>(
+    machine: &mut Machine<'p>,
     statics: &Statics,
     inputs: &mut dyn Environment,
     thread: ThreadId,
     footprint: &mut Footprint,
     observer: &mut impl Observer,
-) -> (Ran, u32) {
-    let (ran, steps) = run_steps(machine, statics, inputs, thread, footprint, observer);
-    // Whatever came of it, it may be wrong: the real program may have more memory.
-    if machine.has_refused_memory() { (Ran::OutOfMemory, steps) } else { (ran, steps) }
+) -> (Ran<'p>, u32) {
+    let is_section = machine.in_section(thread) || begins_section(machine.next_op(thread));
+    let before = is_section.then(|| Box::new(machine.clone()));
+    match run_steps(machine, statics, inputs, thread, footprint, observer) {
+        // Whatever came of it, it may be wrong: the real program may have more memory.
+        (_, steps) if machine.has_refused_memory() => {
+            if before.is_some() {
+                go_on_without(machine, thread, before);
+            }
+            (Ran::OutOfMemory, steps)
+        }
+        (Ran::Endless, steps) if before.is_some() => {
+            go_on_without(machine, thread, before);
+            (Ran::Endless, steps)
+        }
+        (Ran::Violation(violation, _), steps) => (Ran::Violation(violation, before), steps),
+        (Ran::Exited(_), steps) => (Ran::Exited(before), steps),
+        (Ran::Done, steps) if before.is_some() && machine.threads()[thread].status == Status::Stopped => {
+            go_on_without(machine, thread, before);
+            (Ran::Nothing, steps)
+        }
+        ran => ran,
+    }
 }
 
-fn run_steps(
-    machine: &mut Machine<'_>,
+fn run_steps<'p>(
+    machine: &mut Machine<'p>,
     statics: &Statics,
     inputs: &mut dyn Environment,
     thread: ThreadId,
     footprint: &mut Footprint,
     observer: &mut impl Observer,
-) -> (Ran, u32) {
+) -> (Ran<'p>, u32) {
     let mut steps = 0;
     let threads = machine.threads().len();
     loop {
+        let first = footprint.0.len();
         // (The very first step of a program may be one that nobody can see.)
         if is_visible(machine, statics, thread) || steps > 0 {
-            add_accesses(machine, thread, footprint);
+            add_accesses(machine, statics, thread, footprint);
+        }
+        if steps > 0 {
+            footprint.0[first..].iter_mut().for_each(may_be_split);
         }
         steps += 1;
         match step(machine, inputs, thread, observer) {
@@ -354,8 +402,16 @@ fn run_steps(
         if !matches!(ran, Ran::Done) {
             return (ran, steps);
         }
-        if !machine.in_section(thread) || !machine.enabled(thread) {
+        if !machine.in_section(thread) {
             break;
+        }
+        if let Some(wait) = machine.wait(thread) {
+            // The section ends here because of what somebody else did: it has seen that.
+            footprint.0.extend(seen_by(wait));
+            break;
+        }
+        if steps > MOST_IN_SECTION {
+            return (Ran::Endless, steps);
         }
         if steps.is_multiple_of(ASKED_EVERY) && observer.stops() {
             return (Ran::Stopped, steps);
@@ -370,10 +426,39 @@ fn run_steps(
     (Ran::Done, steps)
 }
 
-fn ended(result: StepResult) -> Ran {
+/// Inside of a section a lock need not wait until it is free: the section would end before it.
+fn may_be_split(access: &mut Access) {
+    if let Access::Sync { step: step @ SyncKind::Acquire, .. } = access {
+        *step = SyncKind::Await;
+    }
+}
+
+/// What a thread has to look at to know that it must wait.
+fn seen_by(wait: Wait) -> Option<Access> {
+    match wait {
+        Wait::Join(target) => Some(Access::Handle(target)),
+        _ => waits_at(wait).map(|address| Access::Sync { address, step: SyncKind::Other }),
+    }
+}
+
+/// The synchronisation object that a thread waits at.
+pub fn waits_at(wait: Wait) -> Option<u64> {
+    match wait {
+        Wait::Lock { address, .. }
+        | Wait::ReadLock { address, .. }
+        | Wait::WriteLock { address, .. }
+        | Wait::Signal { address }
+        | Wait::Semaphore { address }
+        | Wait::Barrier { address }
+        | Wait::Once { address } => Some(address),
+        Wait::Ended | Wait::Stopped | Wait::Section(_) | Wait::Join(_) => None,
+    }
+}
+
+fn ended<'p>(result: StepResult) -> Ran<'p> {
     match result {
-        StepResult::Violation(violation) => Ran::Violation(violation),
-        StepResult::Exited(_) | StepResult::Aborted => Ran::Exited,
+        StepResult::Violation(violation) => Ran::Violation(violation, None),
+        StepResult::Exited(_) | StepResult::Aborted => Ran::Exited(None),
         StepResult::Done | StepResult::Blocked => Ran::Done,
     }
 }
@@ -393,13 +478,13 @@ fn step(
 }
 
 /// Runs a thread up to its next visible step.
-pub fn run_invisible(
-    machine: &mut Machine<'_>,
+pub fn run_invisible<'p>(
+    machine: &mut Machine<'p>,
     statics: &Statics,
     inputs: &mut dyn Environment,
     thread: ThreadId,
     observer: &mut impl Observer,
-) -> Ran {
+) -> Ran<'p> {
     for step_number in 1..=PATIENCE {
         if machine.threads()[thread].status != Status::Running || is_visible(machine, statics, thread) {
             return Ran::Done;
@@ -416,7 +501,34 @@ pub fn run_invisible(
     Ran::Endless
 }
 
+/// Whether the next step of a thread ends the program.
+pub fn is_leaving(machine: &Machine<'_>, thread: ThreadId) -> bool {
+    match machine.next_op(thread) {
+        Next::Terminator(t) => match t.kind {
+            TerminatorKind::Exit(_) | TerminatorKind::Abort => true,
+            TerminatorKind::Return(_) => thread == MAIN && machine.threads()[thread].depth() == 1,
+            _ => false,
+        },
+        Next::Instr(_) => false,
+    }
+}
+
+/// The next values to try: like counting, the last one fastest. The first `fixed` ones stay.
+pub fn next_choices(choices: &[Choice], fixed: usize) -> Option<Vec<Choice>> {
+    let last = choices.iter().rposition(|choice| choice.index + 1 < choice.count()).filter(|last| *last >= fixed)?;
+    let mut next = choices[..=last].to_vec();
+    next[last].index += 1;
+    Some(next)
+}
+
+/// Whether an event begins here: others could see the step, or it needs a value that the search must choose. (A choice is an event
+/// of its own, so that what depends on other threads and what depends on chance are never decided in the same one.)
 fn is_visible(machine: &Machine<'_>, statics: &Statics, thread: ThreadId) -> bool {
+    if let Next::Instr(instr) = machine.next_op(thread)
+        && matches!(instr.op, Op::Nondet { .. })
+    {
+        return true;
+    }
     if !machine.is_visible(thread) {
         return false;
     }
@@ -429,8 +541,14 @@ fn is_last_return(machine: &Machine<'_>, thread: ThreadId) -> bool {
         && matches!(machine.next_op(thread), Next::Terminator(t) if matches!(t.kind, TerminatorKind::Return(_)))
 }
 
+fn is_last_step(machine: &Machine<'_>, thread: ThreadId) -> bool {
+    let leaves =
+        matches!(machine.next_op(thread), Next::Terminator(t) if matches!(t.kind, TerminatorKind::ThreadExit(_)));
+    leaves || is_last_return(machine, thread)
+}
+
 /// What the next step of a thread touches.
-pub fn add_accesses(machine: &Machine<'_>, thread: ThreadId, footprint: &mut Footprint) {
+pub fn add_accesses(machine: &Machine<'_>, statics: &Statics, thread: ThreadId, footprint: &mut Footprint) {
     let in_section = machine.in_section(thread);
     let mut add = |mut access: Access| {
         if let Access::Data { atomic, .. } = &mut access {
@@ -444,18 +562,22 @@ pub fn add_accesses(machine: &Machine<'_>, thread: ThreadId, footprint: &mut Foo
         Next::Instr(instr) => match &instr.op {
             Op::Sync { op, .. } => {
                 if let Some(at) = machine.footprint(thread) {
-                    add(Access::Sync { address: at.address, step: sync_kind(op) });
+                    let step = match op {
+                        SyncOp::Unlock(kind) => release(machine, thread, *kind, at.address),
+                        _ => sync_kind(op),
+                    };
+                    add(Access::Sync { address: at.address, step });
                 }
                 if let SyncOp::CondSleep { .. } = op
                     && let Some(mutex) = machine.sync_operand(thread)
                 {
-                    add(Access::Sync { address: mutex, step: SyncKind::Release });
+                    add(Access::Sync { address: mutex, step: release(machine, thread, LockKind::Mutex, mutex) });
                 }
             }
             Op::Spawn { .. } => {
                 add(Access::Spawn);
                 if let Some(at) = machine.footprint(thread) {
-                    add(data(at));
+                    add(data(machine, at));
                 }
             }
             Op::Call { .. } => {
@@ -463,14 +585,19 @@ pub fn add_accesses(machine: &Machine<'_>, thread: ThreadId, footprint: &mut Foo
                     add(Access::Everything);
                 }
             }
-            Op::Join { .. } | Op::Detach { .. } | Op::AtomicBegin | Op::AtomicEnd => {}
+            Op::Join { .. } | Op::Detach { .. } => {
+                if let Some(target) = machine.handle_target(thread) {
+                    add(Access::Handle(target));
+                }
+            }
+            Op::AtomicBegin | Op::AtomicEnd | Op::Nondet { .. } => {}
             // Ending a life is no access: who comes too late finds a memory error, not a race.
             Op::Free { .. } => {
                 if let Some(at) = machine.footprint(thread) {
                     add(Access::End { address: at.address, len: at.len.max(1) });
                 }
             }
-            _ => add(machine.footprint(thread).map_or(Access::Everything, data)),
+            _ => add(machine.footprint(thread).map_or(Access::Everything, |at| data(machine, at))),
         },
         Next::Terminator(terminator) => {
             if matches!(terminator.kind, TerminatorKind::Return(_) | TerminatorKind::ThreadExit(_)) {
@@ -478,11 +605,18 @@ pub fn add_accesses(machine: &Machine<'_>, thread: ThreadId, footprint: &mut Foo
                     add(Access::End { address, len: len.max(1) });
                 }
             }
+            // Somebody may wait for it in a section, which ends there.
+            if statics.has_sections && is_last_step(machine, thread) {
+                add(Access::Handle(thread));
+            }
         }
     }
 }
 
-fn data(at: leno_ir::interp::Footprint) -> Access {
+fn data(machine: &Machine<'_>, at: leno_ir::interp::Footprint) -> Access {
+    if !machine.is_accessible(at.address, at.len) {
+        return Access::End { address: at.address, len: at.len.max(1) };
+    }
     Access::Data {
         address: at.address,
         len: at.len.clamp(1, u64::from(u32::MAX)) as u32,
@@ -491,10 +625,14 @@ fn data(at: leno_ir::interp::Footprint) -> Access {
     }
 }
 
+/// Who does not hold the lock gives nothing back.
+fn release(machine: &Machine<'_>, thread: ThreadId, kind: LockKind, address: u64) -> SyncKind {
+    if machine.holds_lock(thread, kind, address) { SyncKind::Release } else { SyncKind::Other }
+}
+
 fn sync_kind(op: &SyncOp) -> SyncKind {
     match op {
         SyncOp::Lock(_) | SyncOp::CondRelock => SyncKind::Acquire,
-        SyncOp::Unlock(_) => SyncKind::Release,
         SyncOp::ReadLock
         | SyncOp::WriteLock
         | SyncOp::RwUnlock

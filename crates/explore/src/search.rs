@@ -7,19 +7,22 @@
 //!
 //! Departures from the paper. Locks: a thread that waits for a lock races with the one that took it, although the release lies
 //! between them; threads that still wait at the end of an execution race with what they wait for, too. Nondeterministic
-//! values: an event is repeated with every value before it goes to sleep. `exit` waits until nobody else can step, since what
-//! can go wrong before an early exit can also go wrong before a late one.
+//! values: an event is repeated with every value before it goes to sleep; in a sequence that is planned it has the
+//! value that it had. `exit` waits until nobody else can step.
 
 use crate::bounded::Preemptions;
 use crate::deadlock::circle;
 use crate::event::{Access, Choice, Clock, Event, Footprint};
 use crate::history::{Dependences, History};
-use crate::run::{Changes, Effect, Inputs, Ran, Statics, add_accesses, run_event};
+use crate::run::{
+    Changes, Effect, Inputs, Ran, Statics, add_accesses, go_on_without, is_leaving, next_choices, run_event, waits_at,
+};
+use crate::trace::Trace;
 use crate::wakeup::{Planned, WakeupTree, is_weak_initial};
 use crate::witness::options;
 use leno_ir::index::Idx;
-use leno_ir::interp::{Blocked, Ending, Image, MAIN, Machine, Next, Status, ThreadId, Violation, ViolationKind, Wait};
-use leno_ir::program::{Program, TerminatorKind};
+use leno_ir::interp::{Blocked, Ending, Image, Machine, Status, ThreadId, Violation, ViolationKind};
+use leno_ir::program::{Program, Span};
 use std::collections::BTreeSet;
 
 /// Which violations are looked for.
@@ -150,6 +153,28 @@ pub struct Explored {
     pub stats: Stats,
 }
 
+/// Is told of everything that the search comes by; the search then goes on to the end.
+pub trait Visitor {
+    /// A violation, and the places of the threads in it (in the order of [`What::threads`]).
+    fn found(&mut self, finding: Finding, places: &[Span]);
+    /// An execution was explored to its end: the fingerprint of its trace.
+    fn explored(&mut self, fingerprint: u64);
+}
+
+/// Explores all executions of a program, up to equivalence, whatever it finds. Whether waits on condition variables may end without
+/// a signal is up to the caller.
+pub fn explore_all(
+    program: &Program,
+    properties: Properties,
+    limits: &Limits<'_>,
+    spurious_wakeups: bool,
+    visitor: &mut dyn Visitor,
+) -> Explored {
+    let image = Image::new(program);
+    let statics = Statics::new(program, &image);
+    explore_once(&image, &statics, properties, limits, &Bounds::default(), spurious_wakeups, Some(visitor))
+}
+
 /// Explores all executions of a program, up to equivalence, until it finds a violation.
 ///
 /// Waits on condition variables may end without a signal, except where deadlocks are concerned: a lost signal would never be
@@ -172,18 +197,18 @@ pub fn explore_with(program: &Program, properties: Properties, limits: &Limits<'
     let image = Image::new(program);
     let statics = Statics::new(program, &image);
     if !statics.has_waits() {
-        return explore_once(&image, &statics, properties, limits, bounds, false);
+        return explore_once(&image, &statics, properties, limits, bounds, false, None);
     }
     let others = Properties { deadlock: false, ..properties };
     if others == Properties::NONE {
-        return explore_once(&image, &statics, properties, limits, bounds, false);
+        return explore_once(&image, &statics, properties, limits, bounds, false, None);
     }
-    let first = explore_once(&image, &statics, others, limits, bounds, true);
+    let first = explore_once(&image, &statics, others, limits, bounds, true, None);
     if !properties.deadlock || first.finding.is_some() {
         return first;
     }
-    let second =
-        explore_once(&image, &statics, Properties { deadlock: true, ..Properties::NONE }, limits, bounds, false);
+    let deadlock = Properties { deadlock: true, ..Properties::NONE };
+    let second = explore_once(&image, &statics, deadlock, limits, bounds, false, None);
     Explored {
         finding: second.finding,
         incomplete: first.incomplete.or(second.incomplete),
@@ -203,6 +228,7 @@ fn explore_once(
     limits: &Limits<'_>,
     bounds: &Bounds,
     spurious_wakeups: bool,
+    visitor: Option<&mut dyn Visitor>,
 ) -> Explored {
     let mut machine_options = options(spurious_wakeups);
     if let Some(memory) = bounds.memory {
@@ -227,6 +253,7 @@ fn explore_once(
         is_interrupted: false,
         incomplete: None,
         finding: None,
+        visitor,
     };
     search.start();
     Explored { finding: search.finding, incomplete: search.incomplete, stats: search.stats }
@@ -240,9 +267,21 @@ pub(crate) struct Node {
     pub sleep: Vec<Planned>,
     /// Reversible races of the event explored from here with earlier ones.
     races: Vec<u32>,
+    /// What the event explored from here touched, with all the values that it was given so far.
+    touched: Footprint,
 }
 
-pub(crate) struct Search<'a, 'p> {
+/// An event that was just made.
+struct Made {
+    thread: ThreadId,
+    pc: u32,
+    footprint: Footprint,
+    fixed: usize,
+    steps: u32,
+    effect: Effect,
+}
+
+pub(crate) struct Search<'a, 'p, 'v> {
     statics: &'a Statics,
     properties: Properties,
     limits: &'a Limits<'a>,
@@ -266,6 +305,7 @@ pub(crate) struct Search<'a, 'p> {
     is_interrupted: bool,
     incomplete: Option<Incomplete>,
     finding: Option<Finding>,
+    visitor: Option<&'v mut dyn Visitor>,
 }
 
 /// Loops of more events than this are not recognised as waiting.
@@ -277,7 +317,7 @@ const SNAPSHOT_EVERY: usize = 12;
 /// Copying so many words of a machine is worth making one event again.
 const WORDS_PER_EVENT: u64 = 1000;
 
-impl<'p> Search<'_, 'p> {
+impl<'p> Search<'_, 'p, '_> {
     fn start(&mut self) {
         self.descend(WakeupTree::default(), Vec::new());
         while self.finding.is_none() && self.backtrack() {
@@ -317,13 +357,25 @@ impl<'p> Search<'_, 'p> {
             let Some((planned, subtree)) = self.choose(&mut tree, &sleep) else {
                 return self.reach_end(!sleep.is_empty());
             };
-            self.nodes.push(Node { tree, sleep: std::mem::take(&mut sleep), races: Vec::new() });
-            if !self.perform(planned) {
+            let sleep_here = std::mem::take(&mut sleep);
+            self.nodes.push(Node { tree, sleep: sleep_here, races: Vec::new(), touched: Footprint::default() });
+            let fixed = planned.choices.len();
+            if !self.perform(planned, fixed) || self.was_explored() {
                 return;
             }
             tree = subtree;
             sleep = self.child_sleep();
         }
+    }
+
+    /// Whether the last event, with the values that it was given, sleeps where it was made.
+    fn was_explored(&self) -> bool {
+        let (Some(node), Some(event)) = (self.nodes.last(), self.events.last()) else { return false };
+        node.sleep.iter().any(|sleeping| {
+            sleeping.thread == event.thread
+                && event.choices.len() > event.fixed
+                && event.choices.starts_with(&sleeping.choices)
+        })
     }
 
     /// What stays asleep after the last event.
@@ -343,14 +395,23 @@ impl<'p> Search<'_, 'p> {
         }
         let awake = |thread: &ThreadId| self.can_step(*thread) && !sleep.iter().any(|s| s.thread == *thread);
         // The end comes last: what it cuts off is found by reversing races with it.
-        let stays = |thread: &ThreadId| awake(thread) && !self.is_leaving(*thread);
+        let stays = |thread: &ThreadId| awake(thread) && !is_leaving(&self.machine, *thread);
+        // If only some of its values sleep, a thread can go on with others.
+        let partly = |thread: &ThreadId| {
+            let mut sleeping = sleep.iter().filter(|s| s.thread == *thread);
+            let can_go_on = self.can_step(*thread) && !is_leaving(&self.machine, *thread);
+            can_go_on && sleeping.all(|s| !s.choices.is_empty())
+        };
         let last = self.events.last().map(|event| event.thread).filter(|thread| stays(thread));
         let threads = || self.machine.threads().ids();
-        let thread = last.or_else(|| threads().find(stays)).or_else(|| threads().find(awake))?;
+        let thread = last
+            .or_else(|| threads().find(stays))
+            .or_else(|| threads().find(partly))
+            .or_else(|| threads().find(awake))?;
         Some((Planned { thread, footprint: Footprint::default(), choices: Vec::new() }, WakeupTree::default()))
     }
 
-    /// Whether a thread can make an event now. Exit waits for everybody else.
+    /// Whether a thread can make an event now.
     pub fn can_step(&self, thread: ThreadId) -> bool {
         self.machine.threads().get(thread).is_some()
             && self.machine.enabled(thread)
@@ -363,21 +424,9 @@ impl<'p> Search<'_, 'p> {
         last.is_some_and(|last| self.events[*last as usize].spins && !self.is_disturbed(*last as usize))
     }
 
-    /// Whether the next step of a thread ends the program.
-    fn is_leaving(&self, thread: ThreadId) -> bool {
-        match self.machine.next_op(thread) {
-            Next::Terminator(t) => match t.kind {
-                TerminatorKind::Exit(_) | TerminatorKind::Abort => true,
-                TerminatorKind::Return(_) => thread == MAIN && self.machine.threads()[thread].depth() == 1,
-                _ => false,
-            },
-            Next::Instr(_) => false,
-        }
-    }
-
     /// What has been allocated and not yet freed differs between an early exit and a late one; all else does not.
     fn waits_to_leave(&self, thread: ThreadId) -> bool {
-        !self.has_end_properties() && self.is_leaving(thread)
+        !self.has_end_properties() && is_leaving(&self.machine, thread)
     }
 
     /// Whether it matters when the program ends.
@@ -385,26 +434,27 @@ impl<'p> Search<'_, 'p> {
         self.properties.leak || self.properties.memtrack
     }
 
-    /// Makes one event. False if the search cannot go on from here.
-    fn perform(&mut self, planned: Planned) -> bool {
+    /// Makes one event, whose first `fixed` choices were planned. False if the search cannot go on from here.
+    fn perform(&mut self, planned: Planned, fixed: usize) -> bool {
         self.keep_snapshot();
         let thread = planned.thread;
         self.count_preemption(thread);
         let threads = self.machine.threads().len();
         self.inputs.begin(&planned.choices);
         let mut footprint = Footprint::default();
-        let joined = self.joined_thread(thread);
-        let ends_all = self.has_end_properties() && self.is_leaving(thread);
+        let is_finished = |joined: &ThreadId| self.machine.threads()[*joined].status == Status::Finished;
+        let joined = self.machine.join_target(thread).filter(is_finished);
+        let pc = self.machine.pc(thread);
         let (limits, stats) = (self.limits, self.stats);
         let interrupted = || (limits.interrupted)(&stats);
         let mut changes = Changes::new(self.statics, &interrupted);
         let (ran, steps) =
             run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut changes);
-        let effect = changes.effect;
-        if ends_all {
+        if self.has_end_properties() && matches!(ran, Ran::Exited(_)) {
             footprint.0 = vec![Access::Everything];
         }
-        self.record(thread, footprint, steps, joined, threads, effect);
+        let made = Made { thread, pc, footprint, fixed, steps, effect: changes.effect };
+        self.record(made, joined, threads);
         self.stats.events += 1;
         self.stats.longest = self.stats.longest.max(self.events.len() as u64);
         self.absorb(ran, thread)
@@ -424,20 +474,9 @@ impl<'p> Search<'_, 'p> {
         }
     }
 
-    fn joined_thread(&self, thread: ThreadId) -> Option<ThreadId> {
-        self.machine.join_target(thread)
-    }
-
     /// Adds the event that was just made: its place in the order, and its races.
-    fn record(
-        &mut self,
-        thread: ThreadId,
-        footprint: Footprint,
-        steps: u32,
-        joined: Option<ThreadId>,
-        threads: usize,
-        effect: Effect,
-    ) {
+    fn record(&mut self, made: Made, joined: Option<ThreadId>, threads: usize) {
+        let Made { thread, pc, footprint, fixed, steps, effect } = made;
         let index = self.events.len() as u32;
         let mut found = Dependences::default();
         for access in &footprint.0 {
@@ -472,12 +511,25 @@ impl<'p> Search<'_, 'p> {
         let choices = self.inputs.asked.clone();
         if let Some(node) = self.nodes.last_mut() {
             node.races = races;
+            node.touched.0.extend(&footprint.0);
         }
         let in_loop =
             self.machine.threads()[thread].status == Status::Running && self.statics.is_in_loop(&self.machine, thread);
         let fingerprint = if in_loop { self.machine.local_fingerprint(thread) } else { None };
         let spins = self.has_gone_round(thread, fingerprint, effect);
-        self.events.push(Event { thread, number, footprint, choices, clock, steps, effect, fingerprint, spins });
+        self.events.push(Event {
+            thread,
+            number,
+            pc,
+            footprint,
+            choices,
+            fixed,
+            clock,
+            steps,
+            effect,
+            fingerprint,
+            spins,
+        });
     }
 
     /// Whether a thread is again in a state of its own that it was in before, after events that changed nothing that others
@@ -533,16 +585,23 @@ impl<'p> Search<'_, 'p> {
     }
 
     /// Takes in how an event ended. False if the search cannot go on from here.
-    fn absorb(&mut self, ran: Ran, thread: ThreadId) -> bool {
+    fn absorb(&mut self, ran: Ran<'p>, thread: ThreadId) -> bool {
         if let Some(reason) = self.inputs.incomplete {
             self.note(Incomplete::DependsOn(reason));
         }
         match ran {
-            Ran::Done => true,
-            Ran::Exited => {
+            Ran::Done | Ran::Nothing => true,
+            Ran::Exited(before) => {
                 if let Some(violation) = self.leak(thread) {
-                    self.found(What::Violation(violation));
+                    self.found_violation(violation);
+                }
+                if self.finding.is_some() {
                     return false;
+                }
+                // What can go wrong before an exit can go wrong without it: inside of a section it is not seen coming.
+                if before.is_some() {
+                    go_on_without(&mut self.machine, thread, before);
+                    return true;
                 }
                 self.end_execution();
                 false
@@ -561,15 +620,14 @@ impl<'p> Search<'_, 'p> {
                 self.stop();
                 false
             }
-            Ran::Violation(violation) => {
-                if self.properties.covers(violation.kind) {
-                    self.found(What::Violation(violation));
-                    return false;
-                }
-                // Not asked for: this thread goes no further, the others do.
+            Ran::Violation(violation, before) => {
                 let culprit = violation.thread;
-                self.machine.stop_thread(culprit);
-                true
+                if self.properties.covers(violation.kind) {
+                    self.found_violation(violation);
+                }
+                // Not asked for, or not the only one: this thread goes no further, the others do.
+                go_on_without(&mut self.machine, culprit, before);
+                self.finding.is_none()
             }
         }
     }
@@ -596,7 +654,7 @@ impl<'p> Search<'_, 'p> {
             && let Ending::Deadlock(blocked) = self.machine.deadlock()
             && !blocked.is_empty()
         {
-            return self.found(What::Deadlock(blocked));
+            self.found_deadlock(blocked);
         }
         self.end_execution();
     }
@@ -604,40 +662,70 @@ impl<'p> Search<'_, 'p> {
     fn end_execution(&mut self) {
         self.stats.executions += 1;
         if self.properties.deadlock
+            && self.finding.is_none()
             && let Some(circle) = circle(&self.machine)
         {
-            return self.found(What::Deadlock(circle));
+            self.found_deadlock(circle);
         }
-        self.plant_races();
+        if let Some(visitor) = &mut self.visitor {
+            let mut trace = Trace::default();
+            self.events.iter().for_each(|event| trace.push(event.thread, &event.footprint, &event.choices));
+            visitor.explored(trace.fingerprint());
+        }
+        if self.finding.is_none() {
+            self.plant_races();
+        }
     }
 
-    fn found(&mut self, what: What) {
-        let schedule = self.events.iter().map(|event| (event.thread, event.choices.clone())).collect();
-        let threads = self.machine.threads().iter().map(|thread| thread.name.clone()).collect();
-        self.finding = Some(Finding {
+    fn found_violation(&mut self, violation: Box<Violation>) {
+        let places = [violation.span];
+        let schedule = self.schedule(|_| true);
+        self.found(What::Violation(violation), schedule, &places);
+    }
+
+    fn found_deadlock(&mut self, blocked: Vec<Blocked>) {
+        let place = |blocked: &Blocked| self.machine.image().span(self.machine.pc(blocked.thread));
+        let places: Vec<Span> = blocked.iter().map(place).collect();
+        let schedule = self.schedule(|_| true);
+        self.found(What::Deadlock(blocked), schedule, &places);
+    }
+
+    fn schedule(&self, wanted: impl Fn(&Event) -> bool) -> Vec<(ThreadId, Vec<Choice>)> {
+        let events = self.events.iter().filter(|event| wanted(event));
+        events.map(|event| (event.thread, event.choices.clone())).collect()
+    }
+
+    fn found(&mut self, what: What, schedule: Vec<(ThreadId, Vec<Choice>)>, places: &[Span]) {
+        let finding = Finding {
             what,
             schedule,
-            threads,
+            threads: self.machine.threads().iter().map(|thread| thread.name.clone()).collect(),
             is_tainted: self.machine.is_tainted(),
             spurious_wakeups: self.spurious_wakeups,
-        });
+        };
+        match &mut self.visitor {
+            Some(visitor) => visitor.found(finding, places),
+            None => self.finding = Some(finding),
+        }
     }
 
     /// Plans the reversal of every race of the events that are new in this execution.
     fn plant_races(&mut self) {
         for index in self.first_new..self.events.len() {
-            for race in std::mem::take(&mut self.nodes[index].races) {
+            for race in self.nodes[index].races.clone() {
                 if self.properties.race && self.is_data_race(race as usize, index) {
-                    return self.found_race(race as usize, index);
+                    self.found_race(race as usize, index);
+                    if self.finding.is_some() {
+                        return;
+                    }
                 }
                 if self.preemptions.is_some() {
                     continue;
                 }
                 let last = &self.events[index];
-                let footprint =
-                    if last.steps > 1 { Footprint(vec![Access::Everything]) } else { last.footprint.clone() };
-                let last = Planned { thread: last.thread, footprint, choices: last.choices.clone() };
-                self.plant(race as usize, last);
+                // A section may do something else when it comes first.
+                let footprint = (last.steps == 1).then(|| last.footprint.clone());
+                self.plant(race as usize, last.thread, footprint);
             }
             self.plan_switches(index);
         }
@@ -651,23 +739,22 @@ impl<'p> Search<'_, 'p> {
             let Some(address) = self.machine.wait(thread).and_then(waits_at) else { continue };
             let clock = self.clock_of(thread);
             let mut footprint = Footprint::default();
-            add_accesses(&self.machine, thread, &mut footprint);
+            add_accesses(&self.machine, self.statics, thread, &mut footprint);
             let takers: BTreeSet<u32> = self.history.takers(address).collect();
             for taker in takers.into_iter().rev() {
                 let event = &self.events[taker as usize];
                 if event.thread == thread || event.is_before(&clock) {
                     continue;
                 }
-                let planned = Planned { thread, footprint: footprint.clone(), choices: Vec::new() };
-                self.plant(taker as usize, planned);
+                self.plant(taker as usize, thread, Some(footprint.clone()));
             }
         }
     }
 
-    /// Makes sure that an execution is explored in which `last` comes before the event at `first`.
-    fn plant(&mut self, first: usize, last: Planned) {
+    /// Makes sure that an execution is explored in which the next event of `thread` comes before the event at `first`.
+    fn plant(&mut self, first: usize, thread: ThreadId, footprint: Option<Footprint>) {
         if self.preemptions.is_some() {
-            return self.plan_switch(first, last.thread);
+            return self.plan_switch(first, thread);
         }
         let event = &self.events[first];
         let mut sequence: Vec<Planned> = self.events[first + 1..]
@@ -679,12 +766,30 @@ impl<'p> Search<'_, 'p> {
                 choices: later.choices.clone(),
             })
             .collect();
-        sequence.push(last);
+        let footprint = footprint.unwrap_or_else(|| self.footprint_after(first, &sequence, thread));
+        // It may ask for other values there, so none are planned.
+        sequence.push(Planned { thread, footprint, choices: Vec::new() });
         let node = &mut self.nodes[first];
         if node.sleep.iter().any(|sleeping| is_weak_initial(sleeping, &sequence)) {
             return;
         }
         node.tree.insert(sequence);
+    }
+
+    /// What the next event of `thread` touches after `sequence`, from the place before the event at `first`.
+    fn footprint_after(&mut self, first: usize, sequence: &[Planned], thread: ThreadId) -> Footprint {
+        let Some(mut machine) = self.machine_before(first) else { return Footprint(vec![Access::Everything]) };
+        let mut inputs = Inputs::default();
+        for planned in sequence {
+            repeat(&mut machine, self.statics, &mut inputs, planned.thread, &planned.choices);
+        }
+        let mut footprint = Footprint::default();
+        inputs.begin(&[]);
+        run_event(&mut machine, self.statics, &mut inputs, thread, &mut footprint, &mut ());
+        if !inputs.asked.is_empty() {
+            footprint.0.push(Access::Everything);
+        }
+        footprint
     }
 
     fn is_data_race(&self, first: usize, second: usize) -> bool {
@@ -694,12 +799,13 @@ impl<'p> Search<'_, 'p> {
 
     /// The state in which both threads are about to make their access: everything that happened before either of them.
     fn found_race(&mut self, first: usize, second: usize) {
-        let threads = (self.events[first].thread, self.events[second].thread);
+        let (one, other) = (&self.events[first], &self.events[second]);
+        let what = What::Race { first: one.thread, second: other.thread };
+        let places = [one, other].map(|event| self.machine.image().span(event.pc));
         let mut clock = self.previous_clock(first);
         clock.join(&self.previous_clock(second));
-        let events: Vec<Event> = self.events.iter().filter(|event| event.is_before(&clock)).cloned().collect();
-        self.events = events;
-        self.found(What::Race { first: threads.0, second: threads.1 });
+        let schedule = self.schedule(|event| event.is_before(&clock));
+        self.found(what, schedule, &places);
     }
 
     /// What happened before the event at `index` begins.
@@ -718,21 +824,26 @@ impl<'p> Search<'_, 'p> {
     fn backtrack(&mut self) -> bool {
         while let Some(mut node) = self.nodes.pop() {
             let Some(event) = self.pop_event() else { return false };
-            let repeated = next_choices(&event.choices).map(|choices| {
+            let repeated = next_choices(&event.choices, event.fixed).map(|choices| {
                 let footprint = Footprint::default();
                 (Planned { thread: event.thread, footprint, choices }, WakeupTree::default())
             });
-            if repeated.is_none() {
-                node.sleep.push(Planned { thread: event.thread, footprint: event.footprint, choices: Vec::new() });
+            let is_repeated = repeated.is_some();
+            if !is_repeated {
+                let footprint = std::mem::take(&mut node.touched);
+                let choices = event.choices[..event.fixed].to_vec();
+                node.sleep.push(Planned { thread: event.thread, footprint, choices });
                 if node.tree.is_empty() {
                     continue;
                 }
             }
             self.restore(self.events.len());
             let Some((planned, subtree)) = repeated.or_else(|| self.next_able(&mut node.tree)) else { continue };
-            self.first_new = self.events.len();
+            // With another value, everything that was planned must be planned again, with this value in it.
+            self.first_new = if is_repeated { 0 } else { self.first_new.min(self.events.len()) };
+            let fixed = if is_repeated { event.fixed } else { planned.choices.len() };
             self.nodes.push(node);
-            if self.perform(planned) {
+            if self.perform(planned, fixed) && !self.was_explored() {
                 let sleep = self.child_sleep();
                 self.descend(subtree, sleep);
             }
@@ -767,49 +878,35 @@ impl<'p> Search<'_, 'p> {
         Some(event)
     }
 
-    /// The machine as it was before event `index`.
+    fn machine_before(&mut self, index: usize) -> Option<Machine<'p>> {
+        let (from, machine) = self.snapshots.iter().rfind(|(at, _)| *at <= index)?;
+        let mut machine = machine.clone();
+        for event in &self.events[*from..index] {
+            repeat(&mut machine, self.statics, &mut self.inputs, event.thread, &event.choices);
+        }
+        Some(machine)
+    }
+
+    /// Brings the machine back to where it was before event `index`.
     fn restore(&mut self, index: usize) {
         while self.snapshots.last().is_some_and(|(at, _)| *at > index) {
             self.snapshots.pop();
         }
-        let Some((from, machine)) = self.snapshots.last() else { return };
-        let from = *from;
-        self.machine = machine.clone();
-        for at in from..index {
-            let event = &self.events[at];
-            let mut footprint = Footprint::default();
-            self.inputs.begin(&event.choices);
-            let thread = event.thread;
-            let (ran, _) =
-                run_event(&mut self.machine, self.statics, &mut self.inputs, thread, &mut footprint, &mut ());
-            match ran {
-                Ran::Violation(violation) => self.machine.stop_thread(violation.thread),
-                Ran::Endless | Ran::OutOfMemory => self.machine.stop_thread(thread),
-                Ran::Done | Ran::Exited | Ran::Stopped => {}
-            }
+        if let Some(machine) = self.machine_before(index) {
+            self.machine = machine;
         }
         self.born.truncate(self.machine.threads().len());
     }
 }
 
-/// The next values to try: like counting, the last one fastest.
-fn next_choices(choices: &[Choice]) -> Option<Vec<Choice>> {
-    let last = choices.iter().rposition(|choice| choice.index + 1 < choice.count())?;
-    let mut next = choices[..=last].to_vec();
-    next[last].index += 1;
-    Some(next)
-}
-
-/// The synchronisation object that a thread waits at.
-fn waits_at(wait: Wait) -> Option<u64> {
-    match wait {
-        Wait::Lock { address, .. }
-        | Wait::ReadLock { address, .. }
-        | Wait::WriteLock { address, .. }
-        | Wait::Signal { address }
-        | Wait::Semaphore { address }
-        | Wait::Barrier { address }
-        | Wait::Once { address } => Some(address),
-        Wait::Ended | Wait::Stopped | Wait::Section(_) | Wait::Join(_) => None,
+/// Makes an event once more.
+fn repeat(machine: &mut Machine<'_>, statics: &Statics, inputs: &mut Inputs, thread: ThreadId, choices: &[Choice]) {
+    inputs.begin(choices);
+    let (ran, _) = run_event(machine, statics, inputs, thread, &mut Footprint::default(), &mut ());
+    match ran {
+        Ran::Violation(violation, before) => go_on_without(machine, violation.thread, before),
+        Ran::Exited(before) if before.is_some() => go_on_without(machine, thread, before),
+        Ran::Endless | Ran::OutOfMemory => machine.stop_thread(thread),
+        Ran::Done | Ran::Nothing | Ran::Exited(_) | Ran::Stopped => {}
     }
 }

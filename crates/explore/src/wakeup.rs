@@ -7,7 +7,7 @@
 use crate::event::{Choice, Footprint};
 use leno_ir::interp::ThreadId;
 
-/// An event to come: who, what it will touch, and which nondeterministic values to give it.
+/// An event to come: who, what it will touch, and which nondeterministic values to give it (if it asks for more: every one).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Planned {
     pub thread: ThreadId,
@@ -65,13 +65,14 @@ fn begins_with(sequence: &mut Vec<Planned>, first: &Planned) -> bool {
     match sequence.iter().position(|planned| planned.thread == first.thread) {
         Some(index) => {
             let is_initial = sequence[..index].iter().all(|earlier| !earlier.is_dependent(&sequence[index]));
-            let same = is_initial && sequence[index].choices == first.choices;
+            let same = is_initial && sequence[index].choices.starts_with(&first.choices);
             if same {
                 sequence.remove(index);
             }
             same
         }
-        None => sequence.iter().all(|planned| !planned.is_dependent(first)),
+        // (With a certain value it stands for that one only.)
+        None => first.choices.is_empty() && sequence.iter().all(|planned| !planned.is_dependent(first)),
     }
 }
 
@@ -80,8 +81,8 @@ pub fn is_weak_initial(sleeping: &Planned, sequence: &[Planned]) -> bool {
     match sequence.iter().position(|planned| planned.thread == sleeping.thread) {
         Some(index) => {
             sequence[..index].iter().all(|earlier| !earlier.is_dependent(&sequence[index]))
-                && sequence[index].choices == sleeping.choices
+                && sequence[index].choices.starts_with(&sleeping.choices)
         }
-        None => sequence.iter().all(|planned| !planned.is_dependent(sleeping)),
+        None => sleeping.choices.is_empty() && sequence.iter().all(|planned| !planned.is_dependent(sleeping)),
     }
 }

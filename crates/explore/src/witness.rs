@@ -1,7 +1,7 @@
 //! From a finding to a witness: the execution is made once more, and written down.
 
 use crate::event::Footprint;
-use crate::run::{Inputs, Ran, Statics, run_event};
+use crate::run::{Inputs, Ran, Statics, go_on_without, run_event};
 use crate::search::{Finding, What};
 use leno_ir::interp::{Image, Machine, Options, ThreadId, UndefinedPolicy};
 use leno_ir::program::{Program, Span};
@@ -21,20 +21,28 @@ pub fn witness(program: &Program, finding: &Finding) -> Witness {
     let mut recorder = Recorder::default();
     let mut inputs = Inputs::default();
     let mut given = BTreeMap::new();
-    for (thread, choices) in &finding.schedule {
+    for (index, (thread, choices)) in finding.schedule.iter().enumerate() {
         inputs.begin(choices);
+        let recorded = recorder.steps.len();
         let (ran, _) =
             run_event(&mut machine, &statics, &mut inputs, *thread, &mut Footprint::default(), &mut recorder);
         add_inputs(&machine, &inputs, &mut given);
         match ran {
-            Ran::Violation(violation) => {
-                let is_the_end = matches!(&finding.what, What::Violation(end) if **end == *violation);
-                if !is_the_end {
-                    machine.stop_thread(violation.thread);
+            Ran::Violation(violation, _) if matches!(&finding.what, What::Violation(end) if **end == *violation) => {}
+            Ran::Violation(violation, before) => {
+                if before.is_some() {
+                    recorder.steps.truncate(recorded);
                 }
+                go_on_without(&mut machine, violation.thread, before);
+            }
+            Ran::Nothing => recorder.steps.truncate(recorded),
+            // (A leak is found when the program has ended.)
+            Ran::Exited(before) if before.is_some() && index + 1 < finding.schedule.len() => {
+                recorder.steps.truncate(recorded);
+                go_on_without(&mut machine, *thread, before);
             }
             Ran::Endless | Ran::OutOfMemory => machine.stop_thread(*thread),
-            Ran::Done | Ran::Exited | Ran::Stopped => {}
+            Ran::Done | Ran::Exited(_) | Ran::Stopped => {}
         }
     }
     Witness { claim: claim(&machine, &finding.what), steps: recorder.steps, inputs: given }
@@ -71,6 +79,12 @@ pub fn claim(machine: &Machine<'_>, what: &What) -> Claim {
             Claim::Deadlock { waiting: waiting.collect() }
         }
     }
+}
+
+/// The claim that two threads race; None if they do not stand before conflicting accesses.
+pub fn claim_race(machine: &Machine<'_>, first: ThreadId, second: ThreadId) -> Option<Claim> {
+    let (a, b) = (machine.footprint(first)?, machine.footprint(second)?);
+    a.conflicts(b).then(|| Claim::Race { first: racer(machine, first), second: racer(machine, second) })
 }
 
 fn racer(machine: &Machine<'_>, thread: ThreadId) -> Racer {

@@ -33,6 +33,17 @@ pub enum Claim {
     Deadlock { waiting: Vec<Waiting> },
 }
 
+impl Claim {
+    /// The names of the threads in which it goes wrong.
+    pub fn threads(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        match self {
+            Claim::Violation { thread, .. } => Box::new(std::iter::once(thread.as_str())),
+            Claim::Race { first, second } => Box::new([first, second].into_iter().map(|racer| racer.thread.as_str())),
+            Claim::Deadlock { waiting } => Box::new(waiting.iter().map(|waiting| waiting.thread.as_str())),
+        }
+    }
+}
+
 /// One side of a race.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Racer {
@@ -301,10 +312,16 @@ impl Witness {
                 other => return Ok((machine, Some(other))),
             }
         }
+        // Everybody comes to the next point: what a function returned from is gone then. But somebody whom this is not about
+        // may be about to go wrong in another way.
         for thread in machine.threads().ids().collect::<Vec<_>>() {
             script.names = machine.threads().iter().map(|thread| thread.name.clone()).collect();
-            if let Some(result) = advance(&mut machine, &mut script, thread) {
-                return Ok((machine, Some(result)));
+            let is_concerned = self.claim.threads().any(|name| name == machine.thread_name(thread));
+            let before = (!is_concerned).then(|| machine.clone());
+            match (advance(&mut machine, &mut script, thread), before) {
+                (None, _) => {}
+                (Some(_), Some(before)) => machine = before,
+                (Some(result), None) => return Ok((machine, Some(result))),
             }
         }
         Ok((machine, None))

@@ -1,6 +1,7 @@
 //! The command line of the lab.
 
 use clap::{Parser, Subcommand};
+use leno_generate::Shape;
 use leno_lab::replays::{Outcome, Plan};
 use leno_lab::threeway::Leno;
 use leno_lab::{c_testsuite, corpus, csmith, exploration, replays, speed, workers};
@@ -68,10 +69,28 @@ enum Experiment {
         /// Preprocessed programs to read, instead of one that is made for the purpose
         files: Vec<PathBuf>,
     },
+    /// Print small random concurrent programs: those that the engines are compared on
+    Generate {
+        /// The first seed
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        /// How many programs, of this seed and those after it
+        #[arg(long, default_value_t = 1)]
+        count: u64,
+        /// Write SEED.c for each, and native.c to link them with, instead of printing them
+        #[arg(long)]
+        out: Option<PathBuf>,
+        /// Two short threads each
+        #[arg(long)]
+        small: bool,
+    },
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    if let Experiment::Generate { seed, count, out, small } = &cli.experiment {
+        return exit_code(run_generate(*seed, *count, out.as_deref(), *small));
+    }
     let binary = match cli.leno.map_or_else(build, Ok) {
         Ok(binary) => binary,
         Err(message) => {
@@ -104,7 +123,12 @@ fn main() -> ExitCode {
             print!("{report}");
             true
         }),
+        Experiment::Generate { .. } => Ok(true),
     };
+    exit_code(result)
+}
+
+fn exit_code(result: Result<bool, String>) -> ExitCode {
     match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -113,6 +137,27 @@ fn main() -> ExitCode {
             ExitCode::from(3)
         }
     }
+}
+
+/// Programs of consecutive seeds, to the standard output or into a directory.
+fn run_generate(seed: u64, count: u64, out: Option<&Path>, small: bool) -> Result<bool, String> {
+    let shape = if small { Shape::small() } else { Shape::default() };
+    let write = |name: String, text: &str, directory: &Path| {
+        let path = directory.join(name);
+        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    if let Some(directory) = out {
+        fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+        write("native.c".to_string(), leno_generate::NATIVE, directory)?;
+    }
+    for seed in seed..seed.saturating_add(count) {
+        let text = leno_generate::generate(seed, &shape).to_c();
+        match out {
+            Some(directory) => write(format!("{seed}.c"), &text, directory)?,
+            None => print!("// seed {seed}\n{text}"),
+        }
+    }
+    Ok(true)
 }
 
 /// Builds leno beside this very program.

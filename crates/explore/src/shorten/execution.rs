@@ -5,7 +5,10 @@ use crate::event::Footprint;
 use crate::run::{Ran, Statics, run_event, run_invisible};
 use crate::search::What;
 use crate::witness::claim;
-use leno_ir::interp::{Environment, FileHandle, Image, MAIN, Machine, OpenMode, Options, Source, Status, ThreadId};
+use leno_ir::interp::{
+    Environment, FileHandle, Image, MAIN, Machine, Next, OpenMode, Options, Source, Status, ThreadId,
+};
+use leno_ir::program::Op;
 use leno_ir::witness::{Claim, Input, Observer, Recorder, Step, Witness};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -136,7 +139,7 @@ impl<'a, 'p> Course<'a, 'p> {
         execution: &mut Execution<'p>,
         thread: ThreadId,
         observer: &mut O,
-        run: impl FnOnce(&mut Machine<'p>, &Statics, &mut dyn Environment, &mut Watch<'_, O>) -> Ran,
+        run: impl FnOnce(&mut Machine<'p>, &Statics, &mut dyn Environment, &mut Watch<'_, O>) -> Ran<'p>,
     ) -> Happened {
         let speaker = RefCell::new((MAIN, "main".to_string()));
         let mut inputs = Given { from: self.inputs, given: &mut execution.given, speaker: &speaker, clock: 0 };
@@ -171,12 +174,24 @@ impl<'a, 'p> Course<'a, 'p> {
                 continue;
             }
             let thread = Self::thread(&execution, &step.thread)?;
-            if !matches!(happened, Happened::GoesOn) || !execution.machine.enabled(thread) || self.is_exhausted() {
-                return None;
+            // (A choice is an event without a point.)
+            loop {
+                if !matches!(happened, Happened::GoesOn) || !execution.machine.enabled(thread) || self.is_exhausted() {
+                    return None;
+                }
+                happened = self.make_event(&mut execution, thread, &mut Footprint::default(), &mut points);
+                events.push(step.thread.clone());
+                if points.take(&step.thread) || matches!(happened, Happened::Met(_)) {
+                    break;
+                }
             }
+        }
+        // After its last point a thread may still have to choose before it is where the violation is.
+        while let Happened::GoesOn = happened
+            && let Some(thread) = chooser(&execution.machine)
+        {
             happened = self.make_event(&mut execution, thread, &mut Footprint::default(), &mut points);
-            points.take(&step.thread);
-            events.push(step.thread.clone());
+            events.push(execution.machine.thread_name(thread).to_string());
         }
         // What is wrong may be the next step itself.
         if let (Claim::Violation { thread: name, .. }, Happened::GoesOn) = (&witness.claim, &happened) {
@@ -387,4 +402,13 @@ impl Observer for Pen {
 pub fn able(machine: &Machine<'_>) -> Vec<ThreadId> {
     let is_running = |thread: &ThreadId| machine.threads()[*thread].status == Status::Running;
     machine.threads().ids().filter(|thread| is_running(thread) && machine.enabled(*thread)).collect()
+}
+
+/// A thread that is about to make a choice.
+fn chooser(machine: &Machine<'_>) -> Option<ThreadId> {
+    let is_choosing = |thread: &ThreadId| {
+        machine.enabled(*thread)
+            && matches!(machine.next_op(*thread), Next::Instr(instr) if matches!(instr.op, Op::Nondet { .. }))
+    };
+    machine.threads().ids().find(is_choosing)
 }

@@ -39,12 +39,12 @@ impl Goal {
     }
 
     /// Whether the goal is met after an event of `thread` that ended like this.
-    pub fn met(&self, machine: &Machine<'_>, statics: &Statics, thread: ThreadId, ran: Ran) -> Option<What> {
+    pub fn met(&self, machine: &Machine<'_>, statics: &Statics, thread: ThreadId, ran: Ran<'_>) -> Option<What> {
         match (self, ran) {
-            (Goal::Violation { kind, span }, Ran::Violation(violation)) => {
+            (Goal::Violation { kind, span }, Ran::Violation(violation, _)) => {
                 (violation.kind == *kind && violation.span == *span).then_some(What::Violation(violation))
             }
-            (Goal::Violation { kind, span }, Ran::Exited) if kind.is_leak() => {
+            (Goal::Violation { kind, span }, Ran::Exited(_)) if kind.is_leak() => {
                 let leak = machine.leak(thread, *kind).filter(|leak| leak.span == *span)?;
                 Some(What::Violation(leak))
             }
@@ -94,7 +94,7 @@ fn accesses(machine: &Machine<'_>, statics: &Statics, thread: ThreadId) -> Footp
         let mut ahead = machine.clone();
         run_event(&mut ahead, statics, &mut Inputs::default(), thread, &mut footprint, &mut ());
     } else {
-        add_accesses(machine, thread, &mut footprint);
+        add_accesses(machine, statics, thread, &mut footprint);
     }
     footprint
 }

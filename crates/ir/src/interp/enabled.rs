@@ -44,7 +44,7 @@ impl Machine<'_> {
             return own;
         }
         match self.section {
-            Some(owner) if owner != thread && self.wait_alone(owner).is_none() => Some(Wait::Section(owner)),
+            Some(owner) if owner != thread && self.keeps_out(owner) => Some(Wait::Section(owner)),
             _ => None,
         }
     }
@@ -52,7 +52,13 @@ impl Machine<'_> {
     /// Whether another thread's atomic section keeps this one from running. A thread that is blocked inside its
     /// section does not exclude anybody.
     pub(super) fn is_excluded(&self, thread: ThreadId) -> bool {
-        self.section.is_some_and(|owner| owner != thread && self.wait_alone(owner).is_none())
+        self.section.is_some_and(|owner| owner != thread && self.keeps_out(owner))
+    }
+
+    /// Whether a thread that is in its atomic section keeps the others out of theirs: it can go on, or it has met a false
+    /// assumption, so that nobody ever sees what came of the first half.
+    pub(super) fn keeps_out(&self, owner: ThreadId) -> bool {
+        self.threads[owner].status == Status::Stopped || self.wait_alone(owner).is_none()
     }
 
     /// What the thread would wait for if there were no atomic sections.
@@ -235,10 +241,18 @@ impl Machine<'_> {
 
     /// The thread that the next step joins.
     pub fn join_target(&self, thread: ThreadId) -> Option<ThreadId> {
+        let is_join = matches!(self.next_op(thread), Next::Instr(instr) if matches!(instr.op, Op::Join { .. }));
+        self.handle_target(thread).filter(|_| is_join)
+    }
+
+    /// The thread that the next step joins or detaches.
+    pub fn handle_target(&self, thread: ThreadId) -> Option<ThreadId> {
         let state = &self.threads[thread];
         let Code::Rare(rare) = &self.image().code[state.pc as usize] else { return None };
         match &**rare {
-            Rare::Join { thread: handle, .. } => self.thread_of(state.frame().defined(handle)?),
+            Rare::Join { thread: handle, .. } | Rare::Detach { thread: handle } => {
+                self.thread_of(state.frame().defined(handle)?)
+            }
             _ => None,
         }
     }

@@ -10,7 +10,7 @@ use super::memory::{Instance, Kind, Memory};
 use super::stdio::Library;
 use super::sync::Sleepers;
 use super::value::Value;
-use super::violation::{Fault, Violation, ViolationKind};
+use super::violation::{Fault, Intent, Violation, ViolationKind};
 use crate::index::{Idx, IndexVec};
 use crate::index_type;
 use crate::program::{FuncId, LocalId, ObjectKind, Program};
@@ -248,6 +248,11 @@ impl<'p> Machine<'p> {
         self.memory.load(address, len.min(16))
     }
 
+    /// Whether all these bytes are of one object, which lives.
+    pub fn is_accessible(&self, address: u64, len: u64) -> bool {
+        self.memory.check(address, len, Intent::Read).is_ok()
+    }
+
     /// The functions that are active in a thread, innermost first, each with the place where it is.
     pub fn backtrace(&self, thread: ThreadId) -> Vec<(FuncId, u32)> {
         let thread = &self.threads[thread];
@@ -362,7 +367,8 @@ impl std::hash::Hash for Machine<'_> {
         self.threads.hash(state);
         self.memory.hash(state);
         self.sleepers.hash(state);
-        self.section.hash(state);
+        // Who waits inside of a section keeps nobody out.
+        self.section.filter(|owner| self.keeps_out(*owner)).hash(state);
         self.library.hash(state);
         self.over.hash(state);
     }

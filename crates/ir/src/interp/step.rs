@@ -108,7 +108,6 @@ impl<'p> Machine<'p> {
             Code::Assume(cond) => {
                 if self.decide(thread, cond, "an assumption depends on", env)? == 0 {
                     self.threads[thread].status = Status::Stopped;
-                    self.threads[thread].section_depth = 0;
                     return Ok(Flow::Elsewhere);
                 }
                 Ok(Flow::Next)

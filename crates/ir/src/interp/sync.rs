@@ -405,6 +405,16 @@ impl Machine<'_> {
         }
     }
 
+    /// Whether a thread holds the lock at this address.
+    pub fn holds_lock(&self, thread: ThreadId, kind: LockKind, at: u64) -> bool {
+        let owner = match kind {
+            LockKind::Mutex if self.peek_word(at, LOCK) == Some(0) => None,
+            LockKind::Mutex => self.peek_word(at, OWNER),
+            LockKind::Spin => self.peek_word(at, LOCK),
+        };
+        owner.and_then(holder) == Some(thread)
+    }
+
     fn peek_word(&self, at: u64, offset: u64) -> Option<u32> {
         self.memory.load_defined(at.wrapping_add(offset), 4).ok().flatten().map(|word| word as u32)
     }
