@@ -36,4 +36,4 @@ pub use search::{
     Bounds, Explored, Finding, Incomplete, Limits, Properties, Stats, Visitor, What, explore, explore_all, explore_with,
 };
 pub use shorten::{context_switches, shorten};
-pub use witness::{options, witness};
+pub use witness::{claim_race, options, witness};

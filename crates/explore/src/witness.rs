@@ -81,6 +81,12 @@ pub fn claim(machine: &Machine<'_>, what: &What) -> Claim {
     }
 }
 
+/// The claim that two threads race; None if they do not stand before conflicting accesses.
+pub fn claim_race(machine: &Machine<'_>, first: ThreadId, second: ThreadId) -> Option<Claim> {
+    let (a, b) = (machine.footprint(first)?, machine.footprint(second)?);
+    a.conflicts(b).then(|| Claim::Race { first: racer(machine, first), second: racer(machine, second) })
+}
+
 fn racer(machine: &Machine<'_>, thread: ThreadId) -> Racer {
     let access = match machine.footprint(thread) {
         Some(at) => {

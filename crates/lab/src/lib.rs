@@ -6,8 +6,10 @@
 pub mod c_testsuite;
 pub mod corpus;
 pub mod csmith;
+pub mod exploration;
 pub mod mutate;
 pub mod process;
+pub mod replays;
 pub mod speed;
 pub mod threeway;
 pub mod workers;

@@ -2,8 +2,9 @@
 
 use clap::{Parser, Subcommand};
 use leno_generate::Shape;
+use leno_lab::replays::{Outcome, Plan};
 use leno_lab::threeway::Leno;
-use leno_lab::{c_testsuite, corpus, csmith, speed, workers};
+use leno_lab::{c_testsuite, corpus, csmith, exploration, replays, speed, workers};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -41,6 +42,28 @@ enum Experiment {
     },
     /// How many programs of a manifest does Leno take? ROOT is where they are
     Corpus { manifest: PathBuf, root: PathBuf },
+    /// Executions that the explorer makes, and how many a second, on the programs of DIR
+    Explore {
+        #[arg(default_value = "benches/programs")]
+        dir: PathBuf,
+    },
+    /// Replay what is found in C files, or in the programs of a manifest (then ROOT is where they are), very often
+    Replays {
+        files: Vec<PathBuf>,
+        #[arg(long, requires = "root")]
+        manifest: Option<PathBuf>,
+        #[arg(long)]
+        root: Option<PathBuf>,
+        /// How often each
+        #[arg(long, default_value_t = 100)]
+        repeat: usize,
+        /// Seconds for finding a violation
+        #[arg(long, default_value_t = 5)]
+        search: u64,
+        /// Keep all processors busy at the same time
+        #[arg(long)]
+        load: bool,
+    },
     /// Megabytes a second of parsing and lowering, and the time that a small program takes
     Speed {
         /// Preprocessed programs to read, instead of one that is made for the purpose
@@ -80,6 +103,18 @@ fn main() -> ExitCode {
         Experiment::CTestsuite { dir } => run_c_testsuite(dir, &leno),
         Experiment::Csmith { count, first_seed, options } => run_csmith(*count, *first_seed, options, &leno),
         Experiment::Corpus { manifest, root } => run_corpus(manifest, root, &leno),
+        Experiment::Explore { dir } => exploration::measure(dir, &leno).map(|(table, is_right)| {
+            print!("{table}");
+            is_right
+        }),
+        Experiment::Replays { files, manifest, root, repeat, search, load } => {
+            let jobs = match (manifest, root) {
+                (Some(manifest), Some(root)) => jobs_of_manifest(manifest, root),
+                _ => Ok(replays::jobs_of_files(files)),
+            };
+            let plan = Plan { search: *search, repeat: *repeat, load: *load };
+            jobs.map(|jobs| run_replays(&jobs, &plan, &leno))
+        }
         Experiment::Speed { files } if !files.is_empty() => speed::measure_files(files).map(|report| {
             print!("{report}");
             true
@@ -173,6 +208,33 @@ fn run_csmith(count: u64, first_seed: u64, options: &[String], leno: &Leno) -> R
     }
     println!("csmith: {same} programs behave the same, {different} do not; {skipped} ran too long to be compared");
     Ok(different == 0)
+}
+
+fn jobs_of_manifest(manifest: &Path, root: &Path) -> Result<Vec<replays::Job>, String> {
+    let text = fs::read_to_string(manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;
+    let root = std::path::absolute(root).map_err(|error| error.to_string())?;
+    replays::jobs_of_manifest(&text, &root)
+}
+
+fn run_replays(jobs: &[replays::Job], plan: &Plan, leno: &Leno) -> bool {
+    let (mut all, mut some, mut never, mut nothing, mut broken) = (0, 0, 0, 0, 0);
+    replays::run(jobs, plan, leno, |job, outcome| {
+        let (count, text) = match outcome {
+            Outcome::Nothing => (&mut nothing, None),
+            Outcome::Replayed { confirmed, .. } if *confirmed == plan.repeat => (&mut all, None),
+            Outcome::Replayed { confirmed: 0, said } => (&mut never, Some(said)),
+            Outcome::Replayed { said, .. } => (&mut some, Some(said)),
+            Outcome::Broken(message) => (&mut broken, Some(message)),
+        };
+        *count += 1;
+        if let Some(text) = text {
+            println!("{} ({}, {}): {}", job.file.display(), job.property, job.model, text.trim_end());
+        }
+    });
+    let found = all + some + never;
+    println!("{found} violations: {all} confirmed {0} of {0} times, {some} not always, {never} never", plan.repeat);
+    println!("nothing found: {nothing}; broken: {broken}");
+    some + never + broken == 0
 }
 
 fn run_corpus(manifest: &Path, root: &Path, leno: &Leno) -> Result<bool, String> {

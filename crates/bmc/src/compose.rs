@@ -1,0 +1,573 @@
+//! Composition: the axioms of sequential consistency over the skeleton (paper 000, sections 5 and 6).
+//!
+//! Threads become chains of the theory of order, each read gets a literal for every write that it may copy, and a literal for
+//! every write that may hit its location; who comes between whom is the theory's business. Before that, pruning: a write
+//! that comes after the read in its own thread, that cannot be at the same address, or that is always overwritten in its own
+//! thread before the read, is no candidate.
+//!
+//! Accesses of different sizes to the same objects are cut into pieces of one size, so that pieces either coincide or do not
+//! overlap.
+
+use crate::objects::Initial;
+use crate::skeleton::{Check, Event, NodeId, ThreadIndex, Unit};
+use crate::summarize::Summarizer;
+use leno_ir::points_to::{AbstractId, ObjectSet};
+use leno_ir::sharing::Sharing;
+use leno_logic::literal::Lit;
+use leno_logic::order::Node;
+use leno_logic::solver::Solver;
+use leno_logic::term::{Sort, Term};
+use rustc_hash::FxHashMap;
+
+/// What a violation is, once it is found.
+#[derive(Clone, Copy, Debug)]
+pub enum Suspect {
+    Violation(usize),
+    /// Two events about to happen: the first could come right before the second.
+    Race(usize, usize),
+}
+
+/// A skeleton in the solver.
+pub struct Composition {
+    pub solver: Solver,
+    pub nodes: Vec<Node>,
+    pub suspects: Vec<(Suspect, Lit)>,
+    /// Assumed to ask for any violation, and for any cut.
+    pub violated: Lit,
+    pub cut: Lit,
+    pub cuts: Vec<Lit>,
+    /// Pairs of a read and a write that may be linked.
+    pub links: usize,
+}
+
+/// A piece of an event's access.
+#[derive(Clone, Copy)]
+struct Piece {
+    event: usize,
+    unit: Unit,
+    /// The event occurs, and so does this unit.
+    occurs: Term,
+}
+
+struct Composer<'a, 'p> {
+    summary: &'a mut Summarizer<'p>,
+    solver: Solver,
+    nodes: Vec<Node>,
+    initial: Node,
+    /// By node: the one before it on its thread.
+    before: Vec<Option<NodeId>>,
+    undefined: FxHashMap<(Term, u32), Term>,
+    links: usize,
+}
+
+pub fn compose(summary: &mut Summarizer<'_>) -> Composition {
+    let mut solver = Solver::default();
+    let start = solver.add_chain();
+    let initial = solver.add_node(start);
+    let chains: Vec<_> = summary.skeleton.threads.iter().map(|_| solver.add_chain()).collect();
+    let nodes: Vec<Node> =
+        summary.skeleton.nodes.iter().map(|thread| solver.add_node(chains[thread.0 as usize])).collect();
+    let mut last: Vec<Option<NodeId>> = vec![None; chains.len()];
+    let mut before = Vec::new();
+    for (index, thread) in summary.skeleton.nodes.iter().enumerate() {
+        before.push(last[thread.0 as usize].replace(NodeId(index as u32)));
+    }
+    for thread in &summary.skeleton.threads {
+        let first = nodes[thread.first.0 as usize];
+        match thread.spawned {
+            Some((node, _)) => solver.add_edge(nodes[node.0 as usize], first),
+            None => solver.add_edge(initial, first),
+        }
+    }
+    let mut composer = Composer { summary, solver, nodes, initial, before, undefined: FxHashMap::default(), links: 0 };
+    composer.memory();
+    composer.joins();
+    composer.frees();
+    composer.checks();
+    for index in 0..composer.summary.skeleton.constraints.len() {
+        let constraint = composer.summary.skeleton.constraints[index];
+        composer.solver.assert(&composer.summary.terms, constraint);
+    }
+    composer.questions()
+}
+
+impl Composer<'_, '_> {
+    fn node(&self, id: NodeId) -> Node {
+        self.nodes[(id.0 as usize).min(self.nodes.len() - 1)]
+    }
+
+    fn literal(&mut self, term: Term) -> Lit {
+        self.solver.literal(&self.summary.terms, term)
+    }
+
+    // --- memory
+
+    fn memory(&mut self) {
+        let sizes = self.piece_sizes();
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        for index in 0..self.summary.skeleton.events.len() {
+            let event = self.summary.skeleton.events[index].clone();
+            let size = event.targets.iter().find_map(|object| sizes.get(&object).copied());
+            for unit in &event.reads {
+                self.cut_up(index, &event, unit, size, &mut reads);
+            }
+            for unit in &event.writes {
+                self.cut_up(index, &event, unit, size, &mut writes);
+            }
+        }
+        for read in reads {
+            self.link(read, &writes);
+        }
+    }
+
+    /// For each shared object the size of the pieces that accesses to it are cut into: the largest one that all are made of.
+    fn piece_sizes(&self) -> FxHashMap<AbstractId, u32> {
+        let mut group: FxHashMap<AbstractId, AbstractId> = FxHashMap::default();
+        fn find(group: &mut FxHashMap<AbstractId, AbstractId>, id: AbstractId) -> AbstractId {
+            let mut root = id;
+            while let Some(&parent) = group.get(&root)
+                && parent != root
+            {
+                root = parent;
+            }
+            group.insert(id, root);
+            root
+        }
+        let events = &self.summary.skeleton.events;
+        let shared = |object: &AbstractId| self.summary.shared.of(*object) == Sharing::Shared;
+        for event in events {
+            let mut roots = event.targets.iter().filter(shared).map(|o| find(&mut group, o)).collect::<Vec<_>>();
+            roots.sort_unstable();
+            for pair in roots.windows(2) {
+                let (a, b) = (find(&mut group, pair[0]), find(&mut group, pair[1]));
+                group.insert(b, a);
+            }
+        }
+        let mut sizes: FxHashMap<AbstractId, u32> = FxHashMap::default();
+        for event in events {
+            let Some(object) = event.targets.iter().find(shared) else { continue };
+            let root = find(&mut group, object);
+            for unit in event.reads.iter().chain(&event.writes) {
+                let aligned = self.alignment(unit);
+                let size = sizes.entry(root).or_insert(aligned);
+                *size = (*size).min(aligned);
+            }
+        }
+        let objects: Vec<AbstractId> = group.keys().copied().collect();
+        objects.into_iter().filter_map(|o| Some((o, *sizes.get(&find(&mut group, o))?))).collect()
+    }
+
+    /// The largest power of two that an access is made of and, where its address is known, aligned to.
+    fn alignment(&self, unit: &Unit) -> u32 {
+        let of_size = 1 << unit.bytes.trailing_zeros();
+        match self.summary.terms.as_bits(unit.address) {
+            Some(address) => of_size.min(1u32 << (address as u64 | 1 << 16).trailing_zeros()),
+            None => of_size,
+        }
+    }
+
+    fn cut_up(&mut self, index: usize, event: &Event, unit: &Unit, size: Option<u32>, pieces: &mut Vec<Piece>) {
+        let terms = &mut self.summary.terms;
+        let occurs = terms.and2(event.occurs, unit.condition);
+        if terms.as_bool(occurs) == Some(false) {
+            return;
+        }
+        let size = size.unwrap_or(unit.bytes);
+        if size == unit.bytes {
+            pieces.push(Piece { event: index, unit: *unit, occurs });
+            return;
+        }
+        for part in 0..unit.bytes / size {
+            let shift = terms.bits(terms.width(unit.address), u128::from(part * size));
+            let address = terms.add(unit.address, shift);
+            let value = terms.extract(unit.value, part * size * 8, size * 8);
+            pieces.push(Piece { event: index, unit: Unit { address, value, bytes: size, ..*unit }, occurs });
+        }
+    }
+
+    /// Gives a read its candidates.
+    fn link(&mut self, read: Piece, writes: &[Piece]) {
+        let (node, thread, targets) = {
+            let event = &self.summary.skeleton.events[read.event];
+            (event.node, event.thread, event.targets.clone())
+        };
+        let theory_read = self.solver.add_read(self.node(node));
+        let occurs = self.literal(read.occurs);
+        let mut sources = vec![!occurs];
+        let mut overwritten = false;
+        let mut candidates: Vec<(usize, Lit, Lit)> = Vec::new();
+        // From the last write to the first, so that one that always overwrites hides those before it.
+        for write in writes.iter().rev() {
+            let event = &self.summary.skeleton.events[write.event];
+            if event.node == node || !event.targets.intersects(&targets) || write.unit.bytes != read.unit.bytes {
+                continue;
+            }
+            let is_own = event.thread == thread;
+            if is_own && (event.node > node || overwritten) {
+                continue;
+            }
+            if !is_own && self.comes_after_start_of(node, event.thread) {
+                continue;
+            }
+            let (write_node, write_event) = (event.node, write.event);
+            let same = self.summary.terms.eq(read.unit.address, write.unit.address);
+            let hit = self.summary.terms.and2(same, write.occurs);
+            if self.summary.terms.as_bool(hit) == Some(false) {
+                continue;
+            }
+            let is_same = self.summary.terms.as_bool(same) == Some(true);
+            overwritten |= is_own && is_same && self.implies(read.occurs, write.occurs);
+            let hit = self.literal(hit);
+            let source = self.solver.new_literal();
+            let equal = self.summary.terms.eq(read.unit.value, write.unit.value);
+            let equal = self.literal(equal);
+            self.solver.add_clause(&[!source, occurs]);
+            self.solver.add_clause(&[!source, hit]);
+            self.solver.add_clause(&[!source, equal]);
+            self.solver.add_reads_from(theory_read, source, self.node(write_node));
+            self.solver.add_hit(theory_read, hit, self.node(write_node));
+            // Of two writes of one moment only the later one can be seen.
+            for &(other, other_hit, _) in &candidates {
+                if self.summary.skeleton.events[other].node == write_node && other > write_event {
+                    self.solver.add_clause(&[!source, !other_hit]);
+                }
+            }
+            candidates.push((write_event, hit, source));
+            sources.push(source);
+            self.links += 1;
+        }
+        if !overwritten {
+            let value = self.initial_value(&read.unit, &targets);
+            let equal = self.summary.terms.eq(read.unit.value, value);
+            let equal = self.literal(equal);
+            let source = self.solver.new_literal();
+            self.solver.add_clause(&[!source, occurs]);
+            self.solver.add_clause(&[!source, equal]);
+            self.solver.add_reads_from(theory_read, source, self.initial);
+            sources.push(source);
+        }
+        self.solver.add_clause(&sources);
+    }
+
+    /// Whether whenever `a` holds, so does `b`, for all that can be seen at a glance.
+    fn implies(&mut self, a: Term, b: Term) -> bool {
+        let not = self.summary.terms.not(b);
+        let both = self.summary.terms.and2(a, not);
+        self.summary.terms.as_bool(both) == Some(false)
+    }
+
+    /// Whether a thread starts only after a node has happened.
+    fn comes_after_start_of(&self, node: NodeId, thread: ThreadIndex) -> bool {
+        let of = self.summary.skeleton.nodes[node.0 as usize];
+        let mut child = thread;
+        while let Some((spawn, _)) = self.summary.skeleton.threads[child.0 as usize].spawned {
+            let parent = self.summary.skeleton.nodes[spawn.0 as usize];
+            if parent == of {
+                return node <= spawn;
+            }
+            child = parent;
+        }
+        false
+    }
+
+    /// What a read sees that nobody has written before.
+    fn initial_value(&mut self, unit: &Unit, targets: &ObjectSet) -> Term {
+        let width = unit.bytes * 8;
+        if let Some(address) = self.summary.terms.as_bits(unit.address) {
+            let Some(id) = self.summary.instances.at(self.summary.program.model, address as u64) else {
+                return self.summary.terms.bits(width, 0);
+            };
+            let instance = self.summary.instances.get(id);
+            let (initial, offset) = (instance.initial, (address as u64).wrapping_sub(instance.base));
+            return self.initial_at(initial, offset, unit);
+        }
+        let mut value = self.undefined(unit);
+        for object in targets.iter() {
+            if self.summary.shared.of(object) != Sharing::Shared {
+                continue;
+            }
+            for id in self.summary.instances.of(object).to_vec() {
+                let instance = self.summary.instances.get(id);
+                let (initial, base, size) = (instance.initial, instance.base, instance.size);
+                let inside = self.summary.is_inside(id, unit.address, unit.bytes.into(), false);
+                if initial == Initial::Undefined || self.summary.terms.as_bool(inside) == Some(false) {
+                    continue;
+                }
+                let zero = self.summary.terms.bits(width, 0);
+                value = self.summary.terms.ite(inside, zero, value);
+                let Initial::Static(object) = initial else { continue };
+                if self.summary.program.objects[object].init.is_empty() {
+                    continue;
+                }
+                for offset in (0..size).step_by(unit.bytes as usize) {
+                    let here = self.initial_at(initial, offset, unit);
+                    if here == zero || offset + u64::from(unit.bytes) > size {
+                        continue;
+                    }
+                    let address = self.summary.pointer(base + offset);
+                    let same = self.summary.terms.eq(unit.address, address);
+                    value = self.summary.terms.ite(same, here, value);
+                }
+            }
+        }
+        value
+    }
+
+    fn initial_at(&mut self, initial: Initial, offset: u64, unit: &Unit) -> Term {
+        if initial == Initial::Undefined {
+            return self.undefined(unit);
+        }
+        let mut terms = std::mem::take(&mut self.summary.terms);
+        let value = self.summary.initial_bytes(&mut terms, initial, offset, unit.bytes);
+        self.summary.terms = terms;
+        value
+    }
+
+    /// Anything, but the same for one address.
+    fn undefined(&mut self, unit: &Unit) -> Term {
+        let terms = &mut self.summary.terms;
+        let fresh = || terms.variable(Sort::Bits(unit.bytes * 8), "undefined");
+        *self.undefined.entry((unit.address, unit.bytes)).or_insert_with(fresh)
+    }
+
+    // --- threads, lives
+
+    fn joins(&mut self) {
+        for index in 0..self.summary.skeleton.joins.len() {
+            let join = self.summary.skeleton.joins[index].clone();
+            let occurs = self.summary.terms.and2(join.path, join.done);
+            let occurs = self.literal(occurs);
+            let mut some = vec![!occurs];
+            for other in 0..self.summary.skeleton.threads.len() {
+                let thread = &self.summary.skeleton.threads[other];
+                let (handle, finished, result, last) = (thread.handle, thread.finished, thread.result, thread.last);
+                let same = self.summary.terms.eq(join.handle, handle);
+                let both = self.summary.terms.and2(same, finished);
+                if self.summary.terms.as_bool(both) == Some(false) {
+                    continue;
+                }
+                let both = self.literal(both);
+                some.push(both);
+                let joined = self.solver.new_literal();
+                self.solver.add_clause(&[!occurs, !both, joined]);
+                self.solver.add_guarded_edge(joined, self.node(last), self.node(join.node));
+                if let Some(value) = join.result {
+                    let equal = self.summary.terms.eq(value, result);
+                    let equal = self.literal(equal);
+                    self.solver.add_clause(&[!joined, equal]);
+                }
+            }
+            self.solver.add_clause(&some);
+        }
+    }
+
+    /// A free is good if it is of null, or of the beginning of a heap object that no other free came before.
+    fn frees(&mut self) {
+        for index in 0..self.summary.skeleton.frees.len() {
+            let free = self.summary.skeleton.frees[index].clone();
+            let null = self.summary.pointer(0);
+            let mut known = vec![self.summary.terms.eq(free.address, null)];
+            for object in free.targets.iter() {
+                for id in self.summary.instances.of(object).to_vec() {
+                    let instance = self.summary.instances.get(id);
+                    if instance.is_heap {
+                        let base = self.summary.pointer(instance.base);
+                        known.push(self.summary.terms.eq(free.address, base));
+                    }
+                }
+            }
+            let known = self.summary.terms.or(&known);
+            let known = self.literal(known);
+            let is_null = self.summary.terms.eq(free.address, null);
+            let not_null = self.summary.terms.not(is_null);
+            let mut earlier = Vec::new();
+            for other in 0..self.summary.skeleton.frees.len() {
+                let other = self.summary.skeleton.frees[other].clone();
+                if other.node == free.node {
+                    continue;
+                }
+                let same = self.summary.terms.eq(free.address, other.address);
+                let done = self.summary.terms.and(&[same, not_null, other.path, other.valid]);
+                earlier.extend(self.happened_before(done, other.node, free.node));
+            }
+            let path = self.literal(free.path);
+            let valid = self.literal(free.valid);
+            self.define(path, valid, known, &earlier);
+        }
+    }
+
+    /// The literal that `condition` holds and `first` comes before `second`; None if that cannot be.
+    fn happened_before(&mut self, condition: Term, first: NodeId, second: NodeId) -> Option<Lit> {
+        if self.summary.terms.as_bool(condition) == Some(false) {
+            return None;
+        }
+        let condition = self.literal(condition);
+        let nodes = &self.summary.skeleton.nodes;
+        let second = NodeId(second.0.min(nodes.len() as u32 - 1));
+        if nodes[first.0 as usize] == nodes[second.0 as usize] {
+            return (first < second).then_some(condition);
+        }
+        let before = self.solver.before(self.node(first), self.node(second));
+        let both = self.solver.new_literal();
+        self.solver.add_clause(&[!both, condition]);
+        self.solver.add_clause(&[!both, before]);
+        self.solver.add_clause(&[both, !condition, !before]);
+        Some(both)
+    }
+
+    /// Where `path` holds: `valid` exactly if `good` and none of `bad`.
+    fn define(&mut self, path: Lit, valid: Lit, good: Lit, bad: &[Lit]) {
+        self.solver.add_clause(&[!path, !valid, good]);
+        let mut otherwise = vec![!path, valid, !good];
+        for &bad in bad {
+            self.solver.add_clause(&[!path, !valid, !bad]);
+            otherwise.push(bad);
+        }
+        self.solver.add_clause(&otherwise);
+    }
+
+    fn checks(&mut self) {
+        for index in 0..self.summary.skeleton.checks.len() {
+            let check = self.summary.skeleton.checks[index].clone();
+            let mut inside = Vec::new();
+            let mut dead = Vec::new();
+            for object in check.targets.iter() {
+                for id in self.summary.instances.of(object).to_vec() {
+                    let here = self.summary.is_inside(id, check.address, check.bytes, check.writes);
+                    if self.summary.terms.as_bool(here) == Some(false) {
+                        continue;
+                    }
+                    inside.push(here);
+                    let instance = self.summary.instances.get(id);
+                    if instance.is_heap {
+                        let base = instance.base;
+                        self.deaths(&check, here, object, base, &mut dead);
+                    }
+                }
+            }
+            let inside = self.summary.terms.or(&inside);
+            let inside = self.literal(inside);
+            let (path, valid) = (self.literal(check.path), self.literal(check.valid));
+            self.define(path, valid, inside, &dead);
+        }
+    }
+
+    /// The frees that may have come before an access to an instance.
+    fn deaths(&mut self, check: &Check, here: Term, object: AbstractId, base: u64, dead: &mut Vec<Lit>) {
+        for other in 0..self.summary.skeleton.frees.len() {
+            let free = self.summary.skeleton.frees[other].clone();
+            if !free.targets.contains(object) {
+                continue;
+            }
+            let base = self.summary.pointer(base);
+            let same = self.summary.terms.eq(free.address, base);
+            let done = self.summary.terms.and(&[here, same, free.path, free.valid]);
+            dead.extend(self.happened_before(done, free.node, check.node));
+        }
+    }
+
+    // --- questions
+
+    fn questions(mut self) -> Composition {
+        let mut suspects = Vec::new();
+        for index in 0..self.summary.skeleton.violations.len() {
+            let violation = self.summary.skeleton.violations[index].clone();
+            let selected = self.solver.new_literal();
+            let condition = self.literal(violation.condition);
+            self.solver.add_clause(&[!selected, condition]);
+            self.before_exits(selected, violation.after);
+            suspects.push((Suspect::Violation(index), selected));
+        }
+        if self.summary.properties.race {
+            self.races(&mut suspects);
+        }
+        let mut cuts = Vec::new();
+        for index in 0..self.summary.skeleton.cuts.len() {
+            let cut = self.summary.skeleton.cuts[index].clone();
+            let selected = self.solver.new_literal();
+            let condition = self.literal(cut.condition);
+            self.solver.add_clause(&[!selected, condition]);
+            self.before_exits(selected, cut.after);
+            cuts.push(selected);
+        }
+        let (violated, cut) = (self.solver.new_literal(), self.solver.new_literal());
+        let any: Vec<Lit> = std::iter::once(!violated).chain(suspects.iter().map(|&(_, lit)| lit)).collect();
+        self.solver.add_clause(&any);
+        let any: Vec<Lit> = std::iter::once(!cut).chain(cuts.iter().copied()).collect();
+        self.solver.add_clause(&any);
+        Composition { solver: self.solver, nodes: self.nodes, suspects, violated, cut, cuts, links: self.links }
+    }
+
+    /// If `selected`, then `node` comes before every end of the process that occurs.
+    fn before_exits(&mut self, selected: Lit, node: NodeId) {
+        let thread = self.summary.skeleton.nodes[node.0 as usize];
+        for index in 0..self.summary.skeleton.exits.len() {
+            let (condition, exit) = self.summary.skeleton.exits[index];
+            if self.summary.skeleton.nodes[exit.0 as usize] == thread {
+                continue;
+            }
+            let occurs = self.literal(condition);
+            let guard = self.solver.new_literal();
+            self.solver.add_clause(&[!selected, !occurs, guard]);
+            self.solver.add_guarded_edge(guard, self.node(node), self.node(exit));
+        }
+    }
+
+    fn races(&mut self, suspects: &mut Vec<(Suspect, Lit)>) {
+        let count = self.summary.skeleton.events.len();
+        for first in 0..count {
+            for second in first + 1..count {
+                if let Some(lit) = self.race(first, second) {
+                    suspects.push((Suspect::Race(first, second), lit));
+                }
+            }
+        }
+    }
+
+    fn race(&mut self, first: usize, second: usize) -> Option<Lit> {
+        let events = &self.summary.skeleton.events;
+        let (a, b) = (&events[first], &events[second]);
+        if a.thread == b.thread
+            || !a.is_plain
+            || !b.is_plain
+            || (a.is_atomic && b.is_atomic)
+            || (a.writes.is_empty() && b.writes.is_empty())
+            || !a.targets.intersects(&b.targets)
+            || self.comes_after_start_of(a.node, b.thread)
+            || self.comes_after_start_of(b.node, a.thread)
+        {
+            return None;
+        }
+        let (node, other) = (a.node, b.node);
+        let unit = |event: &Event| event.reads.first().or(event.writes.first()).copied();
+        let (ours, theirs) = (unit(a)?, unit(b)?);
+        let (occurs, also) = (a.occurs, b.occurs);
+        let overlap = self.overlap(&ours, &theirs);
+        let both = self.summary.terms.and(&[occurs, also, overlap]);
+        if self.summary.terms.as_bool(both) == Some(false) {
+            return None;
+        }
+        let both = self.literal(both);
+        let selected = self.solver.new_literal();
+        self.solver.add_clause(&[!selected, both]);
+        // The first comes when the second is next on its thread.
+        let before = self.before[other.0 as usize]?;
+        self.solver.add_guarded_edge(selected, self.node(before), self.node(node));
+        self.solver.add_guarded_edge(selected, self.node(node), self.node(other));
+        self.before_exits(selected, node);
+        Some(selected)
+    }
+
+    /// Whether two accesses have a byte in common.
+    fn overlap(&mut self, a: &Unit, b: &Unit) -> Term {
+        let terms = &mut self.summary.terms;
+        if a.bytes == b.bytes {
+            return terms.eq(a.address, b.address);
+        }
+        let width = terms.width(a.address);
+        let (a_bytes, b_bytes) = (terms.bits(width, a.bytes.into()), terms.bits(width, b.bytes.into()));
+        let (forth, back) = (terms.sub(a.address, b.address), terms.sub(b.address, a.address));
+        let (inside, around) = (terms.ult(forth, b_bytes), terms.ult(back, a_bytes));
+        terms.or2(inside, around)
+    }
+}

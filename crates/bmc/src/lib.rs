@@ -1,0 +1,200 @@
+//! The staged engine: threads are summarised one by one, then composed (Sinha, Wang, FSE 2010).
+//!
+//! | file | step |
+//! |---|---|
+//! | `nesting` | the order in which blocks are executed: loops within loops |
+//! | `objects` | every allocation, activation and thread has instances of its own |
+//! | `summarize`, `evaluate`, `access`, `private`, `sync`, `liveness` | bounded symbolic execution of a thread into events |
+//! | `skeleton` | the events: location, value, condition, order |
+//! | `compose` | the axioms of sequential consistency over them, in the solver |
+//! | `witness` | a model, followed by the interpreter |
+//!
+//! Deepening: loops start with small bounds. If no violation is found, the solver is asked whether some loop can still go on; the
+//! bounds of exactly those that can are raised. When none can, the absence of violations is proved.
+
+mod access;
+mod compose;
+mod evaluate;
+mod liveness;
+mod nesting;
+mod objects;
+mod private;
+mod skeleton;
+mod summarize;
+mod sync;
+mod witness;
+
+pub use skeleton::{Bounded, Skeleton};
+pub use summarize::Bounds;
+
+use compose::compose;
+use leno_explore::Properties;
+use leno_ir::program::Program;
+use leno_ir::witness::Witness;
+use leno_logic::core::Answer;
+use leno_logic::limits::{Limits, Stop};
+use std::collections::BTreeMap;
+use summarize::Summarizer;
+
+/// What the engine says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Staged {
+    Safe,
+    Unsafe(Box<Witness>),
+    Unknown(String),
+}
+
+/// What it took.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Stats {
+    pub rounds: u32,
+    pub threads: usize,
+    pub events: usize,
+    pub links: usize,
+    pub conflicts: u64,
+    /// Violations that were looked for.
+    pub suspects: usize,
+}
+
+/// How to unroll.
+#[derive(Clone, Debug, Default)]
+pub struct Unwinding {
+    /// The same bound for every loop, instead of deepening.
+    pub fixed: Option<u32>,
+}
+
+/// Checks a program.
+pub fn check(program: &Program, properties: Properties, unwinding: &Unwinding, limits: &Limits) -> (Staged, Stats) {
+    // Calls within calls are calls within calls here, too.
+    std::thread::scope(|scope| {
+        let shared = Shared { deadline: limits.deadline, memory: limits.memory, cancel: limits.cancel.clone() };
+        let worker = std::thread::Builder::new()
+            .stack_size(STACK)
+            .spawn_scoped(scope, move || deepen(program, properties, unwinding, &shared.limits()));
+        match worker.map(|worker| worker.join()) {
+            Ok(Ok(result)) => result,
+            _ => (Staged::Unknown("the engine failed".to_string()), Stats::default()),
+        }
+    })
+}
+
+const STACK: usize = 1 << 30;
+
+/// Limits, on their way to another thread.
+struct Shared {
+    deadline: Option<std::time::Instant>,
+    memory: Option<u64>,
+    cancel: Option<std::sync::Arc<std::sync::atomic::AtomicBool>>,
+}
+
+impl Shared {
+    fn limits(self) -> Limits {
+        let mut limits = Limits::default();
+        (limits.deadline, limits.memory, limits.cancel) = (self.deadline, self.memory, self.cancel);
+        limits
+    }
+}
+
+fn deepen(program: &Program, properties: Properties, unwinding: &Unwinding, limits: &Limits) -> (Staged, Stats) {
+    let mut bounds = Bounds { default: unwinding.fixed.unwrap_or(2), particular: BTreeMap::new() };
+    let mut stats = Stats::default();
+    let mut completed = None;
+    loop {
+        stats.rounds += 1;
+        let (outcome, cut) = round(program, properties, &bounds, limits, &mut stats);
+        let Some(cut) = cut else { return (with_bound(outcome, completed), stats) };
+        completed = Some(bounds.default.max(bounds.particular.values().copied().min().unwrap_or(0)));
+        if unwinding.fixed.is_some() {
+            let reason = format!("no violation with loops unrolled {} times; some loop can go on", bounds.default);
+            return (Staged::Unknown(reason), stats);
+        }
+        for what in cut {
+            let bound = bounds.of(what);
+            bounds.particular.insert(what, bound * 2);
+        }
+    }
+}
+
+fn with_bound(outcome: Staged, completed: Option<u32>) -> Staged {
+    match (outcome, completed) {
+        (Staged::Unknown(reason), Some(bound)) => {
+            Staged::Unknown(format!("{reason}; no violation with loops unrolled {bound} times"))
+        }
+        (outcome, _) => outcome,
+    }
+}
+
+/// One round: an outcome, and what has to be unrolled further if there is none yet.
+fn round(
+    program: &Program,
+    properties: Properties,
+    bounds: &Bounds,
+    limits: &Limits,
+    stats: &mut Stats,
+) -> (Staged, Option<Vec<Bounded>>) {
+    let interrupted = || limits.stop().is_some();
+    let mut summary = Summarizer::new(program, properties, bounds, &interrupted);
+    if let Err(refused) = summary.run() {
+        let reason = limits.stop().map_or(refused.reason, describe);
+        return (Staged::Unknown(reason), None);
+    }
+    let mut composition = compose(&mut summary);
+    stats.threads = summary.skeleton.threads.len();
+    stats.events = summary.skeleton.events.len();
+    stats.links = composition.links;
+    stats.suspects = composition.suspects.len();
+    let answer = composition.solver.solve(&[composition.violated], limits);
+    stats.conflicts += composition.solver.statistics().conflicts;
+    match answer {
+        Answer::Satisfiable => match witness::witness(&summary, &mut composition) {
+            Ok(witness) => return (Staged::Unsafe(Box::new(witness)), None),
+            Err(reason) => {
+                let reason = format!("a violation was found that the interpreter does not confirm: {reason}");
+                return (Staged::Unknown(reason), None);
+            }
+        },
+        Answer::Unknown(stop) => return (Staged::Unknown(describe(stop)), None),
+        Answer::Unsatisfiable => {}
+    }
+    let mut reachable = Vec::new();
+    loop {
+        match composition.solver.solve(&[composition.cut], limits) {
+            Answer::Unsatisfiable => break,
+            Answer::Unknown(stop) => return (Staged::Unknown(describe(stop)), None),
+            Answer::Satisfiable => {
+                let solver = &mut composition.solver;
+                let here: Vec<usize> =
+                    (0..composition.cuts.len()).filter(|&i| solver.value(composition.cuts[i])).collect();
+                for index in here {
+                    let what = summary.skeleton.cuts[index].what;
+                    reachable.push(what);
+                    for (other, cut) in summary.skeleton.cuts.iter().enumerate() {
+                        if cut.what == what {
+                            composition.solver.add_clause(&[!composition.cuts[other]]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    if !reachable.is_empty() {
+        reachable.sort_unstable();
+        reachable.dedup();
+        return (Staged::Unknown("loops go on".to_string()), Some(reachable));
+    }
+    if properties.deadlock {
+        summary.skeleton.gap("deadlocks are not encoded yet");
+    }
+    match summary.skeleton.gaps.first() {
+        Some(gap) => (Staged::Unknown(format!("no violation was found, but {gap}")), None),
+        None => (Staged::Safe, None),
+    }
+}
+
+fn describe(stop: Stop) -> String {
+    match stop {
+        Stop::Time => "the time limit was reached".to_string(),
+        Stop::Memory => "the memory limit was reached".to_string(),
+        Stop::Cancelled => "interrupted".to_string(),
+    }
+}

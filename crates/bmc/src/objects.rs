@@ -1,0 +1,83 @@
+//! Instances of objects: every allocation, activation and thread gets its own, with an address that is a constant.
+//!
+//! An address is a granule and an offset, as on the semantics page; an instance gets granules of its own, in order of
+//! creation. So addresses of different instances differ by construction, and most aliasing questions are answered by
+//! the simplifier.
+
+use leno_ir::points_to::AbstractId;
+use leno_ir::program::{DataModel, ObjectId};
+use leno_ir::sharing::Sharing;
+use rustc_hash::FxHashMap;
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct InstanceId(pub u32);
+
+/// What memory holds before anybody writes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Initial {
+    Zero,
+    Undefined,
+    /// The initial value of a static object.
+    Static(ObjectId),
+}
+
+#[derive(Clone, Debug)]
+pub struct Instance {
+    pub object: AbstractId,
+    pub base: u64,
+    pub size: u64,
+    pub sharing: Sharing,
+    pub initial: Initial,
+    pub is_heap: bool,
+    pub is_constant: bool,
+    /// Functions can be pointed to, but not accessed.
+    pub is_function: bool,
+}
+
+/// All instances so far.
+#[derive(Default)]
+pub struct Instances {
+    all: Vec<Instance>,
+    by_object: FxHashMap<AbstractId, Vec<InstanceId>>,
+    by_granule: Vec<InstanceId>,
+}
+
+pub fn offset_bits(model: DataModel) -> u32 {
+    match model {
+        DataModel::Lp64 => 32,
+        DataModel::Ilp32 => 16,
+    }
+}
+
+impl Instances {
+    /// A new instance; its base is set here. None when addresses have run out.
+    pub fn add(&mut self, model: DataModel, mut instance: Instance) -> Option<InstanceId> {
+        let bits = offset_bits(model);
+        let id = InstanceId(self.all.len() as u32);
+        let granules = (instance.size >> bits) + 1;
+        let first = self.by_granule.len() as u64 + 1;
+        let limit = 1u64 << (u32::from(model.pointer_bits()) - bits);
+        if granules > 1 << 20 || first + granules >= limit {
+            return None;
+        }
+        instance.base = first << bits;
+        self.by_granule.extend(std::iter::repeat_n(id, granules as usize));
+        self.by_object.entry(instance.object).or_default().push(id);
+        self.all.push(instance);
+        Some(id)
+    }
+
+    pub fn get(&self, id: InstanceId) -> &Instance {
+        &self.all[id.0 as usize]
+    }
+
+    pub fn of(&self, object: AbstractId) -> &[InstanceId] {
+        self.by_object.get(&object).map_or(&[], Vec::as_slice)
+    }
+
+    /// The instance that an address belongs to.
+    pub fn at(&self, model: DataModel, address: u64) -> Option<InstanceId> {
+        let granule = address >> offset_bits(model);
+        self.by_granule.get((granule as usize).checked_sub(1)?).copied()
+    }
+}

@@ -1,0 +1,172 @@
+//! The interference skeleton: all that a bounded program does to what its threads share.
+//!
+//! Local control and data flow is gone (paper 000, section 4): an event has a location, a value and the condition under which
+//! it occurs, all in terms of what reads return. Events lie on nodes, indivisible moments, and the nodes of a thread are in
+//! program order. Nothing here says which interleavings are possible: that is composition's business.
+
+use leno_ir::interp::ViolationKind;
+use leno_ir::points_to::ObjectSet;
+use leno_ir::program::{BlockId, FuncId, Place, Span};
+use leno_logic::term::Term;
+
+/// A moment of a thread.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NodeId(pub u32);
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ThreadIndex(pub u32);
+
+/// A piece of memory that is read or written as one.
+#[derive(Clone, Copy, Debug)]
+pub struct Unit {
+    /// Beside what its event needs to occur.
+    pub condition: Term,
+    pub address: Term,
+    pub value: Term,
+    pub bytes: u32,
+}
+
+/// Accesses to shared memory by one instruction.
+#[derive(Clone, Debug)]
+pub struct Event {
+    pub node: NodeId,
+    pub thread: ThreadIndex,
+    pub place: Place,
+    pub span: Span,
+    pub occurs: Term,
+    pub reads: Vec<Unit>,
+    pub writes: Vec<Unit>,
+    /// The abstract objects that it may touch.
+    pub targets: ObjectSet,
+    /// What may race: nothing for operations on locks and their like.
+    pub is_plain: bool,
+    pub is_atomic: bool,
+}
+
+/// Something that must not happen.
+#[derive(Clone, Debug)]
+pub struct Violation {
+    pub kind: ViolationKind,
+    pub condition: Term,
+    /// The last moment of its thread before it.
+    pub after: NodeId,
+    pub thread: ThreadIndex,
+    pub place: Place,
+    pub span: Span,
+}
+
+/// A loop or a recursion that was not unrolled further.
+#[derive(Clone, Debug)]
+pub struct Cut {
+    pub condition: Term,
+    pub after: NodeId,
+    pub what: Bounded,
+}
+
+/// What bounds are about: a loop, by its head, or the recursion of a function.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Bounded {
+    Loop(FuncId, BlockId),
+    Recursion(FuncId),
+}
+
+/// An access whose validity depends on what others do, or on a symbolic address.
+#[derive(Clone, Debug)]
+pub struct Check {
+    /// A variable: whether the access is good.
+    pub valid: Term,
+    pub node: NodeId,
+    pub path: Term,
+    pub address: Term,
+    pub bytes: u64,
+    pub writes: bool,
+    pub targets: ObjectSet,
+}
+
+/// The end of a heap object's life.
+#[derive(Clone, Debug)]
+pub struct Free {
+    pub valid: Term,
+    pub node: NodeId,
+    pub path: Term,
+    pub address: Term,
+    pub targets: ObjectSet,
+}
+
+/// A wait for the end of a thread.
+#[derive(Clone, Debug)]
+pub struct Join {
+    /// A variable: whether it came to an end.
+    pub done: Term,
+    pub node: NodeId,
+    pub path: Term,
+    pub handle: Term,
+    /// What the thread returned, a word.
+    pub result: Option<Term>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Thread {
+    pub name: String,
+    pub handle: Term,
+    /// The node of the instruction that starts it, and the condition; none for the main thread.
+    pub spawned: Option<(NodeId, Term)>,
+    pub first: NodeId,
+    pub last: NodeId,
+    /// The condition under which it comes to its end, and what it returns.
+    pub finished: Term,
+    pub result: Term,
+    pub inputs: Vec<Input>,
+}
+
+/// A nondeterministic value that is asked for on some paths.
+#[derive(Clone, Copy, Debug)]
+pub struct Input {
+    pub condition: Term,
+    pub value: Term,
+    pub width: u16,
+}
+
+/// A visible instruction, and when it is executed.
+#[derive(Clone, Copy, Debug)]
+pub struct Step {
+    pub node: NodeId,
+    pub place: Place,
+    pub path: Term,
+}
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct Skeleton {
+    /// By node: its thread.
+    pub nodes: Vec<ThreadIndex>,
+    pub threads: Vec<Thread>,
+    pub events: Vec<Event>,
+    pub violations: Vec<Violation>,
+    pub cuts: Vec<Cut>,
+    pub checks: Vec<Check>,
+    pub frees: Vec<Free>,
+    pub joins: Vec<Join>,
+    /// What threads do visibly, in program order: to follow them on the interpreter.
+    pub steps: Vec<Step>,
+    /// Ends of the process.
+    pub exits: Vec<(Term, NodeId)>,
+    /// What holds of the variables that were made on the way.
+    pub constraints: Vec<Term>,
+    /// What was left out or is not exact, in words: with any of it, nothing is proved.
+    pub gaps: Vec<String>,
+}
+
+impl Skeleton {
+    pub fn add_node(&mut self, thread: ThreadIndex) -> NodeId {
+        self.nodes.push(thread);
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    pub fn gap(&mut self, what: impl Into<String>) {
+        let what = what.into();
+        if !self.gaps.contains(&what) {
+            self.gaps.push(what);
+        }
+    }
+}

@@ -1,0 +1,793 @@
+//! Summarising threads: one merged symbolic execution for each, which leaves nothing but its events.
+//!
+//! Paper 000, section 4: a state is a path condition and the values of locals; each read of shared memory gives a fresh
+//! variable; states that meet are merged by if-then-else over what differs. Bounding happens on the way: a loop whose
+//! condition folds to a constant unrolls as often as it runs, any other one up to its bound, where a *cut* is recorded. So the
+//! constants that a loop produces are there when the next one is unrolled, and threads and allocations are counted exactly.
+//!
+//! A loop that only waits (reads shared memory, changes nothing, and comes back in the state it began in) is executed once:
+//! what an iteration may do later, the one iteration may do then. Coming back is not a path; the thread waits.
+
+use crate::nesting::{Element, Loop, nesting};
+use crate::objects::{Initial, Instance, InstanceId, Instances};
+use crate::private::Memory;
+use crate::skeleton::{Bounded, Cut, Input, NodeId, Skeleton, Thread, ThreadIndex, Unit, Violation};
+use leno_explore::Properties;
+use leno_ir::callgraph::CallGraph;
+use leno_ir::cfg::Cfg;
+use leno_ir::interp::ViolationKind;
+use leno_ir::points_to::{AbstractObject, PointsTo};
+use leno_ir::program::{
+    BlockId, Body, Callee, Expr, FuncId, Instr, ObjectId, ObjectKind, Op, Place, Program, Span, Terminator,
+    TerminatorKind, Type,
+};
+use leno_ir::sharing::{SharedObjects, Sharing};
+use leno_logic::term::{Sort, Term, Terms};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Why the engine gives up on a program.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refused {
+    pub reason: String,
+}
+
+impl Refused {
+    pub fn new(reason: impl Into<String>) -> Refused {
+        Refused { reason: reason.into() }
+    }
+
+    pub fn floats() -> Refused {
+        Refused::new("floating-point arithmetic is not encoded yet")
+    }
+}
+
+/// How far to unroll.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    pub default: u32,
+    pub particular: BTreeMap<Bounded, u32>,
+}
+
+impl Bounds {
+    pub fn of(&self, what: Bounded) -> u32 {
+        self.particular.get(&what).copied().unwrap_or(self.default)
+    }
+}
+
+/// Iterations of a loop whose condition is constant; calls within calls.
+const MOST_CONSTANT_ROUNDS: u32 = 20_000;
+const MOST_ACTIVATIONS: usize = 1_000;
+
+/// A thread at some place, on all paths that lead there.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    pub path: Term,
+    /// The registers of the running activation, and then what it returns.
+    pub locals: Rc<Vec<Option<Term>>>,
+    pub memory: Memory,
+    /// The node of the atomic section that it is in, how deeply it is nested, and what it has written.
+    pub section: Option<NodeId>,
+    pub depth: u32,
+    pub section_writes: Vec<Unit>,
+}
+
+impl State {
+    pub fn set_local(&mut self, index: usize, value: Term) {
+        Rc::make_mut(&mut self.locals)[index] = Some(value);
+    }
+}
+
+/// An activation of a function.
+pub(crate) struct Frame {
+    pub func: FuncId,
+    pub slots: Vec<InstanceId>,
+    pending: FxHashMap<BlockId, Vec<State>>,
+    exits: Vec<State>,
+}
+
+/// What is known of a function's shape.
+struct Shape {
+    elements: Vec<Element>,
+    /// By block: the registers whose values are still needed at its beginning.
+    live: Vec<Vec<bool>>,
+}
+
+/// A thread that has been started and is still to be summarised.
+struct Started {
+    index: ThreadIndex,
+    func: FuncId,
+    args: Vec<Term>,
+    path: Term,
+}
+
+pub struct Summarizer<'p> {
+    pub(crate) program: &'p Program,
+    pub(crate) properties: Properties,
+    pub(crate) points_to: PointsTo,
+    pub(crate) shared: SharedObjects,
+    pub terms: Terms,
+    pub(crate) instances: Instances,
+    pub skeleton: Skeleton,
+    bounds: &'p Bounds,
+    interrupted: &'p dyn Fn() -> bool,
+    shapes: FxHashMap<FuncId, Rc<Shape>>,
+    statics: FxHashMap<(ObjectId, Option<ThreadIndex>), InstanceId>,
+    functions: FxHashMap<FuncId, InstanceId>,
+    started: Vec<Started>,
+    active: Vec<(FuncId, Term)>,
+    /// The thread that is being summarised, and its last node.
+    pub(crate) thread: ThreadIndex,
+    pub(crate) last: NodeId,
+    thread_ends: Vec<State>,
+    /// Counts what a loop must not do if it only waits.
+    pub(crate) effects: u64,
+    pub(crate) here: (Place, Span),
+}
+
+const NOWHERE: Place = Place { func: FuncId(0), block: BlockId(0), index: 0 };
+
+impl<'p> Summarizer<'p> {
+    pub fn new(
+        program: &'p Program,
+        properties: Properties,
+        bounds: &'p Bounds,
+        interrupted: &'p dyn Fn() -> bool,
+    ) -> Summarizer<'p> {
+        let points_to = PointsTo::new(program);
+        let calls = CallGraph::new(program, &points_to);
+        let shared = SharedObjects::new(program, &points_to, &calls);
+        Summarizer {
+            program,
+            properties,
+            points_to,
+            shared,
+            terms: Terms::new(),
+            instances: Instances::default(),
+            skeleton: Skeleton::default(),
+            bounds,
+            interrupted,
+            shapes: FxHashMap::default(),
+            statics: FxHashMap::default(),
+            functions: FxHashMap::default(),
+            started: Vec::new(),
+            active: Vec::new(),
+            thread: ThreadIndex(0),
+            last: NodeId(0),
+            thread_ends: Vec::new(),
+            effects: 0,
+            here: (NOWHERE, Span::NONE),
+        }
+    }
+
+    /// Summarises all threads.
+    pub fn run(&mut self) -> Result<(), Refused> {
+        let Some(entry) = self.program.entry else { return Err(Refused::new("there is no main function")) };
+        for object in self.program.objects.ids() {
+            if self.program.objects[object].kind != ObjectKind::ThreadLocal {
+                self.static_address(object)?;
+            }
+        }
+        let (argc, argv) = (self.terms.bits(32, 1), self.pointer(0));
+        self.add_thread("main".to_string(), None);
+        self.started.push(Started {
+            index: ThreadIndex(0),
+            func: entry,
+            args: vec![argc, argv],
+            path: self.terms.bool(true),
+        });
+        while !self.started.is_empty() {
+            let next = self.started.remove(0);
+            self.run_thread(next)?;
+        }
+        Ok(())
+    }
+
+    fn add_thread(&mut self, name: String, spawned: Option<(NodeId, Term)>) -> ThreadIndex {
+        let index = ThreadIndex(self.skeleton.threads.len() as u32);
+        let word = u32::from(self.program.model.pointer_bits());
+        let handle = self.terms.bits(word, u128::from(index.0) + 1);
+        let never = self.terms.bool(false);
+        let nothing = self.terms.bits(word, 0);
+        self.skeleton.threads.push(Thread {
+            name,
+            handle,
+            spawned,
+            first: NodeId(0),
+            last: NodeId(0),
+            finished: never,
+            result: nothing,
+            inputs: Vec::new(),
+        });
+        index
+    }
+
+    fn run_thread(&mut self, started: Started) -> Result<(), Refused> {
+        self.thread = started.index;
+        self.last = self.skeleton.add_node(started.index);
+        self.skeleton.threads[started.index.0 as usize].first = self.last;
+        let state = State {
+            path: started.path,
+            locals: Rc::new(Vec::new()),
+            memory: Memory::default(),
+            section: None,
+            depth: 0,
+            section_writes: Vec::new(),
+        };
+        let word = self.program.model.word();
+        let args = started.args.into_iter().map(Some).collect();
+        let mut ends = Vec::new();
+        if let Some((mut state, result)) = self.call(started.func, args, state)? {
+            let result = match result {
+                Some(value) => self.fit(value, self.width(word)),
+                None => self.terms.bits(self.width(word), 0),
+            };
+            state.locals = Rc::new(vec![Some(result)]);
+            ends.push(state);
+        }
+        ends.append(&mut self.thread_ends);
+        let last = self.skeleton.add_node(started.index);
+        let thread = &mut self.skeleton.threads[started.index.0 as usize];
+        thread.last = last;
+        if let Some(end) = self.merge(ends)? {
+            let thread = &mut self.skeleton.threads[started.index.0 as usize];
+            thread.finished = end.path;
+            thread.result = end.locals[0].unwrap_or(thread.result);
+        }
+        Ok(())
+    }
+
+    // --- objects
+
+    pub(crate) fn static_address(&mut self, object: ObjectId) -> Result<u64, Refused> {
+        let data = &self.program.objects[object];
+        let owner = (data.kind == ObjectKind::ThreadLocal).then_some(self.thread);
+        if let Some(id) = self.statics.get(&(object, owner)) {
+            return Ok(self.instances.get(*id).base);
+        }
+        let id = self.add_instance(
+            AbstractObject::Static(object),
+            data.size,
+            Initial::Static(object),
+            false,
+            data.kind == ObjectKind::Constant,
+        )?;
+        self.statics.insert((object, owner), id);
+        if data.kind == ObjectKind::External {
+            self.skeleton.gap(format!("`{}` is defined elsewhere", data.name));
+        }
+        Ok(self.instances.get(id).base)
+    }
+
+    pub(crate) fn function_address(&mut self, function: FuncId) -> Result<u64, Refused> {
+        if let Some(id) = self.functions.get(&function) {
+            return Ok(self.instances.get(*id).base);
+        }
+        let id = self.add_instance(AbstractObject::Function(function), 1, Initial::Zero, false, true)?;
+        self.functions.insert(function, id);
+        Ok(self.instances.get(id).base)
+    }
+
+    pub(crate) fn add_instance(
+        &mut self,
+        what: AbstractObject,
+        size: u64,
+        initial: Initial,
+        is_heap: bool,
+        is_constant: bool,
+    ) -> Result<InstanceId, Refused> {
+        let object =
+            self.points_to.object(what).ok_or_else(|| Refused::new("an object that the analysis does not know"))?;
+        let is_function = matches!(what, AbstractObject::Function(_));
+        let sharing = if is_function { Sharing::ReadOnly } else { self.shared.of(object) };
+        let instance = Instance { object, base: 0, size, sharing, initial, is_heap, is_constant, is_function };
+        self.instances.add(self.program.model, instance).ok_or_else(|| Refused::new("addresses have run out"))
+    }
+
+    // --- control
+
+    fn shape(&mut self, func: FuncId) -> Result<Rc<Shape>, Refused> {
+        if let Some(shape) = self.shapes.get(&func) {
+            return Ok(shape.clone());
+        }
+        let function = &self.program.functions[func];
+        let cfg = Cfg::of(function).ok_or_else(|| Refused::new("a call of a function without a body"))?;
+        let shape = Rc::new(Shape { elements: nesting(&cfg), live: crate::liveness::live_registers(function, &cfg) });
+        self.shapes.insert(func, shape.clone());
+        Ok(shape)
+    }
+
+    /// Executes a function. None if it never returns.
+    pub(crate) fn call(
+        &mut self,
+        func: FuncId,
+        args: Vec<Option<Term>>,
+        mut state: State,
+    ) -> Result<Option<(State, Option<Term>)>, Refused> {
+        let recursion = self.active.iter().filter(|(active, path)| *active == func && *path != state.path).count();
+        if recursion as u32 > self.bounds.of(Bounded::Recursion(func)) || self.active.len() > MOST_ACTIVATIONS {
+            self.cut(state.path, Bounded::Recursion(func));
+            return Ok(None);
+        }
+        let shape = self.shape(func)?;
+        let function = &self.program.functions[func];
+        let mut locals = vec![None; function.locals.len() + 1];
+        for (index, local) in function.locals.iter().take(function.params as usize).enumerate() {
+            let width = self.width(local.ty);
+            locals[index] = args.get(index).copied().flatten().map(|value| self.fit(value, width));
+        }
+        let saved = std::mem::replace(&mut state.locals, Rc::new(locals));
+        let mut slots = Vec::new();
+        for slot in function.slots.ids() {
+            let size = function.slots[slot].size;
+            slots.push(self.add_instance(AbstractObject::Slot(func, slot), size, Initial::Undefined, false, false)?);
+        }
+        self.active.push((func, state.path));
+        let mut frame = Frame { func, slots, pending: FxHashMap::default(), exits: Vec::new() };
+        frame.pending.insert(BlockId(0), vec![state]);
+        self.run_elements(&shape, &shape.elements, &mut frame)?;
+        self.active.pop();
+        let exits = std::mem::take(&mut frame.exits);
+        let Some(mut state) = self.merge(exits)? else { return Ok(None) };
+        let result = function.ret.and(state.locals[function.locals.len()]);
+        state.locals = saved;
+        frame.slots.iter().for_each(|slot| drop(state.memory.objects.remove(slot)));
+        Ok(Some((state, result)))
+    }
+
+    fn run_elements(&mut self, shape: &Shape, elements: &[Element], frame: &mut Frame) -> Result<(), Refused> {
+        for element in elements {
+            match element {
+                Element::Block(block) => {
+                    if let Some(states) = frame.pending.remove(block)
+                        && let Some(state) = self.merge(states)?
+                    {
+                        self.run_block(frame, *block, state)?;
+                    }
+                }
+                Element::Loop(inner) => self.run_loop(shape, inner, frame)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn run_loop(&mut self, shape: &Shape, inner: &Loop, frame: &mut Frame) -> Result<(), Refused> {
+        let what = Bounded::Loop(frame.func, inner.head);
+        let (mut rounds, mut decided) = (0, 0);
+        let mut before: Option<(State, u64)> = None;
+        while inner.blocks.iter().any(|block| frame.pending.contains_key(block)) {
+            if (self.interrupted)() {
+                return Err(Refused::new("interrupted"));
+            }
+            let states = frame.pending.remove(&inner.head).unwrap_or_default();
+            let head = self.merge(states)?;
+            if let (Some(head), Some((last, effects))) = (&head, &before) {
+                if *effects == self.effects && self.is_same(head, last, &shape.live[inner.head.0 as usize]) {
+                    // It only waits.
+                    before = None;
+                    continue;
+                }
+                decided += u32::from(head.path != last.path);
+            }
+            if decided > self.bounds.of(what) || rounds > MOST_CONSTANT_ROUNDS {
+                let mut left: Vec<State> = head.into_iter().collect();
+                for block in &inner.blocks {
+                    left.extend(frame.pending.remove(block).unwrap_or_default());
+                }
+                for state in left {
+                    self.cut(state.path, what);
+                }
+                break;
+            }
+            before = head.clone().map(|state| (state, self.effects));
+            if let Some(head) = head {
+                frame.pending.insert(inner.head, vec![head]);
+            }
+            self.run_elements(shape, &inner.elements, frame)?;
+            rounds += 1;
+        }
+        Ok(())
+    }
+
+    /// Whether two states at one place differ in nothing that matters there.
+    fn is_same(&self, a: &State, b: &State, live: &[bool]) -> bool {
+        let registers = a.locals.iter().zip(b.locals.iter()).zip(live).all(|((a, b), live)| !live || a == b);
+        registers
+            && a.section == b.section
+            && a.memory.objects.len() == b.memory.objects.len()
+            && a.memory.objects.iter().all(|(id, cells)| b.memory.objects.get(id).is_some_and(|other| other == cells))
+    }
+
+    fn cut(&mut self, condition: Term, what: Bounded) {
+        self.skeleton.cuts.push(Cut { condition, after: self.last, what });
+    }
+
+    /// All states as one; None if there is none.
+    fn merge(&mut self, states: Vec<State>) -> Result<Option<State>, Refused> {
+        let mut merged: Option<State> = None;
+        for state in states {
+            if self.terms.as_bool(state.path) == Some(false) {
+                continue;
+            }
+            merged = Some(match merged {
+                None => state,
+                Some(other) => self.merge_two(state, other)?,
+            });
+        }
+        Ok(merged)
+    }
+
+    fn merge_two(&mut self, a: State, b: State) -> Result<State, Refused> {
+        if (a.section, a.depth) != (b.section, b.depth) {
+            return Err(Refused::new("an atomic section begins or ends on some paths only"));
+        }
+        let condition = a.path;
+        let mut locals = a.locals.as_ref().clone();
+        for (value, other) in locals.iter_mut().zip(b.locals.iter()) {
+            if value != other {
+                *value = self.merge_values(condition, *value, *other);
+            }
+        }
+        let memory = self.merge_memories(condition, &a.memory, &b.memory);
+        let common = a.section_writes.iter().zip(&b.section_writes).take_while(|(a, b)| same_unit(a, b)).count();
+        let mut section_writes = a.section_writes;
+        section_writes.extend_from_slice(&b.section_writes[common..]);
+        let path = self.terms.or2(a.path, b.path);
+        Ok(State { path, locals: Rc::new(locals), memory, section: a.section, depth: a.depth, section_writes })
+    }
+
+    fn merge_values(&mut self, condition: Term, a: Option<Term>, b: Option<Term>) -> Option<Term> {
+        let sort = self.terms.sort(a.or(b)?);
+        let mut or_anything = |value: Option<Term>| value.unwrap_or_else(|| self.terms.variable(sort, "undefined"));
+        let (a, b) = (or_anything(a), or_anything(b));
+        Some(self.terms.ite(condition, a, b))
+    }
+
+    fn merge_memories(&mut self, condition: Term, a: &Memory, b: &Memory) -> Memory {
+        let mut merged = Memory::default();
+        let mut ids: Vec<InstanceId> = a.objects.keys().chain(b.objects.keys()).copied().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        for id in ids {
+            let empty = Rc::default();
+            let (left, right) = (a.objects.get(&id).unwrap_or(&empty), b.objects.get(&id).unwrap_or(&empty));
+            let cells = if Rc::ptr_eq(left, right) || left == right {
+                left.clone()
+            } else {
+                let initial = self.instances.get(id).initial;
+                let mut terms = std::mem::take(&mut self.terms);
+                let cells = left.merge(&mut terms, condition, right, &mut |terms, offset, bytes| {
+                    self.initial_bytes(terms, initial, offset, bytes)
+                });
+                self.terms = terms;
+                Rc::new(cells)
+            };
+            merged.objects.insert(id, cells);
+        }
+        merged
+    }
+
+    fn run_block(&mut self, frame: &mut Frame, block: BlockId, state: State) -> Result<(), Refused> {
+        let function: &'p leno_ir::program::Function = &self.program.functions[frame.func];
+        let Body::Blocks(blocks) = &function.body else { return Ok(()) };
+        let code = &blocks[block];
+        let mut state = state;
+        for (index, instr) in code.instrs.iter().enumerate() {
+            self.here = (Place { func: frame.func, block, index: index as u32 }, instr.span);
+            match self.run_instr(frame, state, instr)? {
+                Some(next) => state = next,
+                None => return Ok(()),
+            }
+        }
+        self.here = (Place { func: frame.func, block, index: code.instrs.len() as u32 }, code.terminator.span);
+        self.run_terminator(frame, state, &code.terminator)
+    }
+
+    fn run_terminator(&mut self, frame: &mut Frame, mut state: State, terminator: &Terminator) -> Result<(), Refused> {
+        match &terminator.kind {
+            TerminatorKind::Goto(target) => frame.pending.entry(*target).or_default().push(state),
+            TerminatorKind::Branch { cond, then, otherwise } => {
+                let condition = self.condition(frame, &mut state, cond)?;
+                let negation = self.terms.not(condition);
+                self.go(frame, &state, condition, *then);
+                self.go(frame, &state, negation, *otherwise);
+            }
+            TerminatorKind::Switch { value, cases, default } => {
+                let value = self.evaluate(frame, &mut state, value)?;
+                let width = self.terms.width(value);
+                let mut none = Vec::new();
+                for (case, target) in cases {
+                    let case = self.terms.bits(width, *case);
+                    let condition = self.terms.eq(value, case);
+                    self.go(frame, &state, condition, *target);
+                    none.push(self.terms.not(condition));
+                }
+                let condition = self.terms.and(&none);
+                self.go(frame, &state, condition, *default);
+            }
+            TerminatorKind::Return(value) => {
+                if let Some(value) = value {
+                    let value = self.evaluate(frame, &mut state, value)?;
+                    let last = state.locals.len() - 1;
+                    state.set_local(last, value);
+                }
+                frame.exits.push(state);
+            }
+            TerminatorKind::ThreadExit(value) => {
+                let value = self.evaluate(frame, &mut state, value)?;
+                state.locals = Rc::new(vec![Some(value)]);
+                state.memory = Memory::default();
+                (state.section, state.depth, state.section_writes) = (None, 0, Vec::new());
+                self.thread_ends.push(state);
+            }
+            TerminatorKind::Exit(_) | TerminatorKind::Abort => {
+                let node = self.next_node(&mut state);
+                self.effects += 1;
+                self.skeleton.exits.push((state.path, node));
+            }
+            TerminatorKind::Unreachable => self.violate(ViolationKind::Unreachable, state.path),
+        }
+        Ok(())
+    }
+
+    fn go(&mut self, frame: &mut Frame, state: &State, condition: Term, target: BlockId) {
+        let path = self.terms.and2(state.path, condition);
+        if self.terms.as_bool(path) != Some(false) {
+            frame.pending.entry(target).or_default().push(State { path, ..state.clone() });
+        }
+    }
+
+    // --- nodes and violations
+
+    /// The moment of the next visible step: a new one, or that of the atomic section.
+    pub(crate) fn next_node(&mut self, state: &mut State) -> NodeId {
+        let node = match state.section {
+            Some(node) => node,
+            None => self.skeleton.add_node(self.thread),
+        };
+        self.last = self.last.max(node);
+        node
+    }
+
+    /// Notes that the instruction at hand is executed at `node`.
+    pub(crate) fn step(&mut self, node: NodeId, path: Term) {
+        self.skeleton.steps.push(crate::skeleton::Step { node, place: self.here.0, path });
+    }
+
+    pub(crate) fn violate(&mut self, kind: ViolationKind, condition: Term) {
+        if self.terms.as_bool(condition) == Some(false) || !self.properties.covers(kind) {
+            return;
+        }
+        let (place, span) = self.here;
+        let (after, thread) = (self.last, self.thread);
+        self.skeleton.violations.push(Violation { kind, condition, after, thread, place, span });
+    }
+
+    /// A state in which `condition` holds as well; None if there is none.
+    pub(crate) fn restrict(&mut self, mut state: State, condition: Term) -> Option<State> {
+        state.path = self.terms.and2(state.path, condition);
+        (self.terms.as_bool(state.path) != Some(false)).then_some(state)
+    }
+
+    // --- instructions
+
+    fn run_instr(&mut self, frame: &mut Frame, mut state: State, instr: &'p Instr) -> Result<Option<State>, Refused> {
+        match &instr.op {
+            Op::Assign { dst, value } => {
+                let value = self.evaluate(frame, &mut state, value)?;
+                state.set_local(dst.0 as usize, value);
+            }
+            Op::Load { dst, from } => {
+                let address = self.evaluate(frame, &mut state, &from.ptr)?;
+                let Some((mut state, value)) = self.load(frame, state, from, address)? else { return Ok(None) };
+                state.set_local(dst.0 as usize, value);
+                return Ok(Some(state));
+            }
+            Op::Store { to, value } => {
+                let address = self.evaluate(frame, &mut state, &to.ptr)?;
+                let value = self.evaluate(frame, &mut state, value)?;
+                return self.store(frame, state, to, address, value);
+            }
+            Op::ReadModifyWrite { dst, at, op, value } => {
+                let value = self.evaluate(frame, &mut state, value)?;
+                return self.read_modify_write(frame, state, *dst, at, *op, value);
+            }
+            Op::CompareExchange { ok, old, at, expected, desired, .. } => {
+                let expected = self.evaluate(frame, &mut state, expected)?;
+                let desired = self.evaluate(frame, &mut state, desired)?;
+                return self.compare_exchange(frame, state, (*ok, *old), at, expected, desired);
+            }
+            Op::Fence { .. } | Op::Yield => {}
+            Op::Allocate { dst, size, zeroed, storage, .. } => {
+                return self.allocate(frame, state, *dst, size, *zeroed, *storage);
+            }
+            Op::Free { ptr } => return self.free(frame, state, ptr),
+            Op::ObjectSize { .. } => return Err(Refused::new("the size of an object is asked for")),
+            Op::Assume { cond } => {
+                let condition = self.condition(frame, &mut state, cond)?;
+                return Ok(self.restrict(state, condition));
+            }
+            Op::Assert { cond, property, .. } => {
+                let condition = self.condition(frame, &mut state, cond)?;
+                let negation = self.terms.not(condition);
+                let violated = self.terms.and2(state.path, negation);
+                self.violate(ViolationKind::of(*property), violated);
+                return Ok(self.restrict(state, condition));
+            }
+            Op::Nondet { dst } => {
+                let ty = self.program.functions[frame.func].locals[*dst].ty;
+                let value = self.input(&state, self.width(ty));
+                state.set_local(dst.0 as usize, value);
+            }
+            Op::Call { dst, callee, args } => return self.run_call(frame, state, *dst, callee, args),
+            Op::Spawn { handle, func, args } => return self.spawn(frame, state, handle.as_ref(), func, args),
+            Op::Join { dst, thread } => {
+                let handle = self.evaluate(frame, &mut state, thread)?;
+                return Ok(self.join(state, *dst, handle));
+            }
+            Op::Detach { .. } => {}
+            Op::ThreadSelf { dst } => {
+                let handle = self.skeleton.threads[self.thread.0 as usize].handle;
+                state.set_local(dst.0 as usize, handle);
+            }
+            Op::Sync { dst, op, at } => return self.sync(frame, state, *dst, op, at),
+            Op::AtomicBegin => {
+                if state.depth == 0 {
+                    let node = self.next_node(&mut state);
+                    (state.section, state.section_writes) = (Some(node), Vec::new());
+                }
+                state.depth += 1;
+            }
+            Op::AtomicEnd => {
+                state.depth = state.depth.saturating_sub(1);
+                if state.depth == 0 {
+                    (state.section, state.section_writes) = (None, Vec::new());
+                }
+            }
+        }
+        Ok(Some(state))
+    }
+
+    fn input(&mut self, state: &State, width: u32) -> Term {
+        let value = self.terms.variable(Sort::Bits(width), "input");
+        self.effects += 1;
+        let inputs = &mut self.skeleton.threads[self.thread.0 as usize].inputs;
+        inputs.push(Input { condition: state.path, value, width: width as u16 });
+        value
+    }
+
+    fn run_call(
+        &mut self,
+        frame: &mut Frame,
+        mut state: State,
+        dst: Option<leno_ir::program::LocalId>,
+        callee: &Callee,
+        args: &[Expr],
+    ) -> Result<Option<State>, Refused> {
+        let mut values = Vec::new();
+        for arg in args {
+            values.push(match arg {
+                // An undefined argument may be passed on.
+                Expr::Local(local) => state.locals[local.0 as usize],
+                _ => Some(self.evaluate(frame, &mut state, arg)?),
+            });
+        }
+        let targets = match callee {
+            Callee::Direct(func) => vec![(self.terms.bool(true), *func)],
+            Callee::Indirect(pointer) => self.resolve(frame, &mut state, pointer)?,
+        };
+        let mut returned = Vec::new();
+        for (condition, func) in targets {
+            let Some(state) = self.restrict(state.clone(), condition) else { continue };
+            let after = match &self.program.functions[func].body {
+                Body::Blocks(_) => self.call(func, values.clone(), state)?,
+                Body::External(_) => Some(self.call_external(func, state)?),
+            };
+            let Some((mut state, value)) = after else { continue };
+            if let Some(dst) = dst {
+                let width = self.width(self.program.functions[frame.func].locals[dst].ty);
+                let value = value.map(|value| self.fit(value, width));
+                Rc::make_mut(&mut state.locals)[dst.0 as usize] = value;
+            }
+            returned.push(state);
+        }
+        self.merge(returned)
+    }
+
+    /// The functions that a pointer may be the address of, each with its condition; anything else is a violation.
+    fn resolve(&mut self, frame: &Frame, state: &mut State, pointer: &Expr) -> Result<Vec<(Term, FuncId)>, Refused> {
+        let address = self.evaluate(frame, state, pointer)?;
+        let (functions, _) = self.points_to.functions(frame.func, pointer);
+        let mut targets = Vec::new();
+        let mut others = vec![state.path];
+        for func in functions {
+            let known = self.function_address(func)?;
+            let known = self.pointer(known);
+            let condition = self.terms.eq(address, known);
+            others.push(self.terms.not(condition));
+            if self.terms.as_bool(condition) != Some(false) {
+                targets.push((condition, func));
+            }
+        }
+        let none = self.terms.and(&others);
+        self.violate(ViolationKind::InvalidCall, none);
+        Ok(targets)
+    }
+
+    fn call_external(&mut self, func: FuncId, state: State) -> Result<(State, Option<Term>), Refused> {
+        let function = &self.program.functions[func];
+        let Body::External(external) = &function.body else { return Ok((state, None)) };
+        if !external.known || !external.writes.is_empty() {
+            return Err(Refused::new(format!("`{}` is called, whose effects are not encoded", function.name)));
+        }
+        if matches!(function.ret, Some(Type::Float(_))) {
+            return Err(Refused::floats());
+        }
+        self.effects += 1;
+        if self.properties.memory {
+            self.skeleton.gap(format!("what `{}` reads is not checked", function.name));
+        }
+        let result = function.ret.map(|ty| self.terms.variable(Sort::Bits(self.width(ty)), function.name.clone()));
+        Ok((state, result))
+    }
+
+    fn spawn(
+        &mut self,
+        frame: &mut Frame,
+        mut state: State,
+        handle: Option<&leno_ir::program::Access>,
+        func: &Expr,
+        args: &[Expr],
+    ) -> Result<Option<State>, Refused> {
+        self.effects += 1;
+        let mut values = Vec::new();
+        for arg in args {
+            values.push(self.evaluate(frame, &mut state, arg)?);
+        }
+        let node = self.next_node(&mut state);
+        self.step(node, state.path);
+        let word = u32::from(self.program.model.pointer_bits());
+        let mut stored = self.terms.bits(word, 0);
+        for (condition, func) in self.resolve(frame, &mut state, func)? {
+            let path = self.terms.and2(state.path, condition);
+            if self.terms.as_bool(path) == Some(false) {
+                continue;
+            }
+            let number = self.skeleton.threads.len();
+            let parent = &self.skeleton.threads[self.thread.0 as usize].name;
+            let index = self.add_thread(format!("{parent}.{number}"), Some((node, path)));
+            let own = self.skeleton.threads[index.0 as usize].handle;
+            stored = self.terms.ite(condition, own, stored);
+            self.started.push(Started { index, func, args: values.clone(), path });
+        }
+        match handle {
+            None => Ok(Some(state)),
+            Some(access) => {
+                let address = self.evaluate(frame, &mut state, &access.ptr)?;
+                let width = self.width(access.ty);
+                let value = self.fit(stored, width);
+                self.store_at(frame, state, access, address, value, Some(node))
+            }
+        }
+    }
+
+    fn join(&mut self, mut state: State, dst: Option<leno_ir::program::LocalId>, handle: Term) -> Option<State> {
+        self.effects += 1;
+        let node = self.next_node(&mut state);
+        let done = self.terms.variable(Sort::Bool, "joined");
+        let word = u32::from(self.program.model.pointer_bits());
+        let result = dst.map(|_| self.terms.variable(Sort::Bits(word), "joined result"));
+        self.skeleton.joins.push(crate::skeleton::Join { done, node, path: state.path, handle, result });
+        let path = self.terms.and2(state.path, done);
+        self.step(node, path);
+        if let (Some(dst), Some(result)) = (dst, result) {
+            state.set_local(dst.0 as usize, result);
+        }
+        self.restrict(state, done)
+    }
+}
+
+fn same_unit(a: &Unit, b: &Unit) -> bool {
+    (a.condition, a.address, a.value, a.bytes) == (b.condition, b.address, b.value, b.bytes)
+}

@@ -1,0 +1,272 @@
+//! From a model to a witness: the interpreter follows the order of the model, and must see the violation itself.
+//!
+//! The model says in which order the nodes of the skeleton happen and which inputs are asked for. We run the interpreter
+//! accordingly: for each node, its thread is run up to and including that node's instruction. What comes out is the interpreter's
+//! own account. If it does not get there, the model is not to be trusted, and nothing is claimed.
+
+use crate::compose::{Composition, Suspect};
+use crate::skeleton::{NodeId, Skeleton, ThreadIndex};
+use crate::summarize::Summarizer;
+use leno_explore::{claim_race, options};
+use leno_ir::interp::{
+    Captured, Environment, FileHandle, Image, Machine, OpenMode, Source, Status, StepResult, ThreadId, Violation,
+};
+use leno_ir::program::{Place, Program};
+use leno_ir::witness::{Claim, Input, Observer, Recorder, Witness};
+use leno_logic::order::Node;
+use leno_logic::term::Evaluation;
+use std::collections::{BTreeMap, VecDeque};
+
+/// What the model says, in terms of the interpreter.
+struct Plan {
+    /// Visible instructions in order: the thread, and where it is.
+    steps: Vec<(ThreadIndex, Place)>,
+    /// By thread: inputs in the order in which they are asked for.
+    inputs: Vec<VecDeque<u128>>,
+    /// The node of the spawn of each thread, by the index of the step.
+    spawns: BTreeMap<usize, ThreadIndex>,
+}
+
+/// Steps of one thread between two visible ones, before we say that it will not come.
+const PATIENCE: u64 = 10_000_000;
+
+/// The witness for the model that the solver has found; an explanation if the interpreter does not agree.
+pub fn witness(summary: &Summarizer<'_>, composition: &mut Composition) -> Result<Witness, String> {
+    let selected = composition.suspects.iter().find(|&&(_, lit)| composition.solver.value(lit));
+    let Some(&(suspect, _)) = selected else { return Err("the model violates nothing".to_string()) };
+    let plan = plan(summary, composition, suspect);
+    follow(summary.program, &summary.skeleton, plan, suspect)
+}
+
+fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspect) -> Plan {
+    let skeleton = &summary.skeleton;
+    let assignment = composition.solver.model(&summary.terms);
+    let mut evaluation = Evaluation::new(&summary.terms, &assignment);
+    let (end, inclusive) = match suspect {
+        Suspect::Violation(index) => (skeleton.violations[index].after, true),
+        Suspect::Race(first, _) => (skeleton.events[first].node, false),
+    };
+    let numbers: BTreeMap<Node, NodeId> =
+        composition.nodes.iter().enumerate().map(|(index, node)| (*node, NodeId(index as u32))).collect();
+    let mut by_node: BTreeMap<NodeId, Vec<Place>> = BTreeMap::new();
+    for step in &skeleton.steps {
+        if evaluation.holds(step.path) {
+            by_node.entry(step.node).or_default().push(step.place);
+        }
+    }
+    let mut plan = Plan { steps: Vec::new(), inputs: Vec::new(), spawns: BTreeMap::new() };
+    for node in composition.solver.line() {
+        let Some(&node) = numbers.get(node) else { continue };
+        if node == end && !inclusive {
+            break;
+        }
+        let thread = skeleton.nodes[node.0 as usize];
+        for &place in by_node.get(&node).into_iter().flatten() {
+            for (index, other) in skeleton.threads.iter().enumerate() {
+                if let Some((spawn, path)) = other.spawned
+                    && spawn == node
+                    && evaluation.holds(path)
+                {
+                    plan.spawns.insert(plan.steps.len(), ThreadIndex(index as u32));
+                }
+            }
+            plan.steps.push((thread, place));
+        }
+        if node == end {
+            break;
+        }
+    }
+    for thread in &skeleton.threads {
+        let asked = thread.inputs.iter().filter(|input| evaluation.holds(input.condition)).collect::<Vec<_>>();
+        plan.inputs.push(asked.into_iter().map(|input| evaluation.value(input.value).number()).collect());
+    }
+    plan
+}
+
+/// Gives threads their inputs, and remembers what was given.
+struct Inputs {
+    planned: Vec<VecDeque<u128>>,
+    /// The thread of the skeleton that a thread of the machine is.
+    index: BTreeMap<ThreadId, ThreadIndex>,
+    given: Vec<(ThreadId, Input)>,
+    rest: Captured,
+}
+
+impl Environment for Inputs {
+    fn nondet(&mut self, thread: ThreadId, width: u16, source: Source) -> u128 {
+        let planned = self.index.get(&thread).and_then(|index| self.planned.get_mut(index.0 as usize));
+        let value = match source {
+            Source::Instruction => planned.and_then(VecDeque::pop_front).unwrap_or(0),
+            Source::Undefined | Source::External => 0,
+        };
+        self.given.push((thread, Input { width, bits: value }));
+        value
+    }
+    fn write(&mut self, file: FileHandle, bytes: &[u8]) -> bool {
+        self.rest.write(file, bytes)
+    }
+    fn read(&mut self, file: FileHandle, buffer: &mut [u8]) -> Option<usize> {
+        self.rest.read(file, buffer)
+    }
+    fn open(&mut self, path: &[u8], mode: OpenMode) -> Option<FileHandle> {
+        self.rest.open(path, mode)
+    }
+    fn close(&mut self, file: FileHandle) {
+        self.rest.close(file);
+    }
+    fn seek(&mut self, file: FileHandle, to: std::io::SeekFrom) -> Option<u64> {
+        self.rest.seek(file, to)
+    }
+    fn flush(&mut self, file: FileHandle) {
+        self.rest.flush(file);
+    }
+    fn remove(&mut self, path: &[u8]) -> bool {
+        self.rest.remove(path)
+    }
+    fn clock(&mut self) -> u64 {
+        self.rest.clock()
+    }
+}
+
+/// What came of running a thread.
+enum Ran {
+    /// It has executed, or stands before, the place it was to run to.
+    There,
+    Violation(Box<Violation>),
+    Lost(String),
+}
+
+fn follow(program: &Program, skeleton: &Skeleton, plan: Plan, suspect: Suspect) -> Result<Witness, String> {
+    let image = Image::new(program);
+    let mut machine = Machine::new(&image, &options(true));
+    let mut recorder = Recorder::default();
+    let main = ThreadId(0);
+    let mut inputs = Inputs {
+        planned: plan.inputs,
+        index: [(main, ThreadIndex(0))].into_iter().collect(),
+        given: Vec::new(),
+        rest: Captured::new(0),
+    };
+    let mut threads: BTreeMap<ThreadIndex, ThreadId> = [(ThreadIndex(0), main)].into_iter().collect();
+    let mut violation = None;
+    for (index, &(thread, place)) in plan.steps.iter().enumerate() {
+        let Some(&id) = threads.get(&thread) else {
+            return Err("a thread that was not started has to run".to_string());
+        };
+        match run_to(&mut machine, &mut inputs, &mut recorder, id, place) {
+            Ran::There => {}
+            Ran::Violation(found) => {
+                violation = Some(found);
+                break;
+            }
+            Ran::Lost(reason) => return Err(reason),
+        }
+        let count = machine.threads().len();
+        if let Ran::Violation(found) = step(&mut machine, &mut inputs, &mut recorder, id) {
+            violation = Some(found);
+            break;
+        }
+        if let Some(&child) = plan.spawns.get(&index)
+            && machine.threads().len() > count
+        {
+            let new = ThreadId(count as u32);
+            threads.insert(child, new);
+            inputs.index.insert(new, child);
+        }
+    }
+    let claim = match (suspect, violation) {
+        (_, Some(violation)) => claim_violation(*violation),
+        (Suspect::Violation(index), None) => {
+            let thread = skeleton.violations[index].thread;
+            let Some(&id) = threads.get(&thread) else {
+                return Err("the thread that fails was not started".to_string());
+            };
+            claim_violation(*run_to_violation(&mut machine, &mut inputs, &mut recorder, id)?)
+        }
+        (Suspect::Race(first, second), None) => {
+            let mut ids = Vec::new();
+            for event in [first, second] {
+                let event = &skeleton.events[event];
+                let Some(&id) = threads.get(&event.thread) else {
+                    return Err("a racing thread was not started".to_string());
+                };
+                match run_to(&mut machine, &mut inputs, &mut recorder, id, event.place) {
+                    Ran::There => ids.push(id),
+                    Ran::Violation(_) => return Err("something else goes wrong first".to_string()),
+                    Ran::Lost(reason) => return Err(reason),
+                }
+            }
+            claim_race(&machine, ids[0], ids[1]).ok_or("the accesses do not overlap")?
+        }
+    };
+    let mut by_name: BTreeMap<String, Vec<Input>> = BTreeMap::new();
+    for (thread, input) in inputs.given {
+        by_name.entry(machine.thread_name(thread).to_string()).or_default().push(input);
+    }
+    Ok(Witness { claim, steps: recorder.steps, inputs: by_name })
+}
+
+fn claim_violation(violation: Violation) -> Claim {
+    Claim::Violation {
+        kind: violation.kind,
+        thread: violation.thread_name,
+        span: violation.span,
+        message: violation.message,
+    }
+}
+
+/// Runs a thread until it stands before `place`.
+fn run_to(
+    machine: &mut Machine<'_>,
+    inputs: &mut Inputs,
+    recorder: &mut Recorder,
+    thread: ThreadId,
+    place: Place,
+) -> Ran {
+    for _ in 0..PATIENCE {
+        if machine.threads()[thread].status != Status::Running {
+            return Ran::Lost(format!("{} has ended", machine.thread_name(thread)));
+        }
+        if machine.image().place(machine.pc(thread)) == place {
+            return Ran::There;
+        }
+        match step(machine, inputs, recorder, thread) {
+            Ran::There => {}
+            other => return other,
+        }
+    }
+    Ran::Lost(format!("{} does not get to {place:?}", machine.thread_name(thread)))
+}
+
+/// One step. There: it has been made.
+fn step(machine: &mut Machine<'_>, inputs: &mut Inputs, recorder: &mut Recorder, thread: ThreadId) -> Ran {
+    recorder.before(machine, thread);
+    match machine.step(thread, inputs) {
+        StepResult::Done => {
+            recorder.after(machine, thread);
+            Ran::There
+        }
+        StepResult::Violation(violation) => Ran::Violation(violation),
+        StepResult::Blocked => Ran::Lost(format!("{} has to wait", machine.thread_name(thread))),
+        other => Ran::Lost(format!("the program ends: {other:?}")),
+    }
+}
+
+fn run_to_violation(
+    machine: &mut Machine<'_>,
+    inputs: &mut Inputs,
+    recorder: &mut Recorder,
+    thread: ThreadId,
+) -> Result<Box<Violation>, String> {
+    for _ in 0..PATIENCE {
+        if machine.threads()[thread].status != Status::Running {
+            break;
+        }
+        match step(machine, inputs, recorder, thread) {
+            Ran::There => {}
+            Ran::Violation(violation) => return Ok(violation),
+            Ran::Lost(reason) => return Err(reason),
+        }
+    }
+    Err("the thread goes on without a violation".to_string())
+}

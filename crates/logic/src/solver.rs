@@ -1,0 +1,220 @@
+//! The solver that engines use: terms, clauses and order, over one SAT core.
+//!
+//! A model of the clauses that the theory of order cannot put into a line is not a model yet: the cases that were left open
+//! become clauses over new *before* literals (true: the one comes first; false: the other does), and the search goes on where
+//! it was. This happens between calls of the core, so that the core never has to make variables during a search.
+
+use crate::blast::Blaster;
+use crate::core::batsat::Batsat;
+use crate::core::cadical::Cadical;
+use crate::core::{Answer, SatCore, Statistics};
+use crate::limits::{Limits, Stop};
+use crate::literal::{Lit, Var};
+use crate::order::{Chain, Line, Node, Order, Read, Split};
+use crate::proof::Proof;
+use crate::term::{Assignment, Term, Terms};
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
+
+/// Which SAT core does the search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum CoreKind {
+    #[default]
+    Cadical,
+    Batsat,
+}
+
+/// Clauses and an order, solved together.
+pub struct Solver {
+    core: Box<dyn SatCore>,
+    blaster: Blaster,
+    order: Rc<RefCell<Order>>,
+    observed: Vec<bool>,
+    before: HashMap<(Node, Node), Lit>,
+    line: Vec<Node>,
+    splits: u64,
+    proof: Proof,
+}
+
+impl Default for Solver {
+    fn default() -> Solver {
+        Solver::new(CoreKind::default())
+    }
+}
+
+impl Solver {
+    pub fn new(kind: CoreKind) -> Solver {
+        Solver::with_proof(kind, Proof::default())
+    }
+
+    /// Logs a proof of every unsatisfiable answer to `proof`.
+    pub fn with_proof(kind: CoreKind, proof: Proof) -> Solver {
+        let order = Rc::new(RefCell::new(Order::with_proof(proof.clone())));
+        let core: Box<dyn SatCore> = match kind {
+            CoreKind::Cadical => Box::new(Cadical::with_proof(order.clone(), proof.clone())),
+            CoreKind::Batsat => Box::new(Batsat::with_proof(order.clone(), proof.clone())),
+        };
+        let blaster = Blaster::new();
+        let mut solver = Solver {
+            core,
+            blaster,
+            order,
+            observed: Vec::new(),
+            before: HashMap::new(),
+            line: Vec::new(),
+            splits: 0,
+            proof,
+        };
+        solver.observe(Lit::TRUE); // so that a core always has something to ask the theory about
+        solver
+    }
+
+    pub fn new_literal(&mut self) -> Lit {
+        self.core.new_var().positive()
+    }
+
+    /// The literal that is true exactly when the Boolean `term` is. All terms must be of one arena.
+    pub fn literal(&mut self, terms: &Terms, term: Term) -> Lit {
+        match terms.as_bool(term) {
+            Some(value) => Lit::from(value),
+            None => self.blaster.literal(terms, term, self.core.as_mut()),
+        }
+    }
+
+    /// Demands that the Boolean `term` holds.
+    pub fn assert(&mut self, terms: &Terms, term: Term) {
+        let lit = self.literal(terms, term);
+        self.add_clause(&[lit]);
+    }
+
+    /// The values that the model gives to the variables of terms.
+    pub fn model(&mut self, terms: &Terms) -> Assignment {
+        let (blaster, core) = (&self.blaster, &mut self.core);
+        blaster.assignment(terms, |lit| core.value(lit))
+    }
+
+    pub fn add_clause(&mut self, clause: &[Lit]) {
+        self.core.add_clause(clause);
+    }
+
+    pub fn add_chain(&mut self) -> Chain {
+        self.order.borrow_mut().add_chain()
+    }
+
+    pub fn add_node(&mut self, chain: Chain) -> Node {
+        self.order.borrow_mut().add_node(chain)
+    }
+
+    pub fn add_edge(&mut self, from: Node, to: Node) {
+        self.order.borrow_mut().add_edge(from, to);
+    }
+
+    pub fn add_guarded_edge(&mut self, guard: Lit, from: Node, to: Node) {
+        if guard != Lit::FALSE {
+            self.observe(guard);
+            self.order.borrow_mut().add_guarded_edge(guard, from, to);
+        }
+    }
+
+    pub fn add_read(&mut self, node: Node) -> Read {
+        self.order.borrow_mut().add_read(node)
+    }
+
+    /// See [`Order::add_reads_from`].
+    pub fn add_reads_from(&mut self, read: Read, lit: Lit, write: Node) {
+        if lit != Lit::FALSE {
+            self.observe(lit);
+            self.order.borrow_mut().add_reads_from(read, lit, write);
+        }
+    }
+
+    /// See [`Order::add_hit`].
+    pub fn add_hit(&mut self, read: Read, lit: Lit, write: Node) {
+        if lit != Lit::FALSE {
+            self.observe(lit);
+            self.order.borrow_mut().add_hit(read, lit, write);
+        }
+    }
+
+    /// The literal that says that `first` comes before `second`, and whose negation says the opposite. They are not the same.
+    pub fn before(&mut self, first: Node, second: Node) -> Lit {
+        if let Some(&lit) = self.before.get(&(first, second)) {
+            return lit;
+        }
+        let lit = self.new_literal();
+        self.before.insert((first, second), lit);
+        self.before.insert((second, first), !lit);
+        self.add_guarded_edge(lit, first, second);
+        self.add_guarded_edge(!lit, second, first);
+        lit
+    }
+
+    /// Searches for an assignment and an order under `assumptions`.
+    pub fn solve(&mut self, assumptions: &[Lit], limits: &Limits) -> Answer {
+        loop {
+            if let Some(stop) = limits.stop() {
+                return Answer::Unknown(stop);
+            }
+            let answer = self.core.solve(assumptions, limits);
+            if answer != Answer::Satisfiable {
+                return answer;
+            }
+            let line = self.order.borrow_mut().take_line();
+            match line {
+                Some(Line::Found(line)) => {
+                    self.line = line;
+                    return answer;
+                }
+                Some(Line::Stuck(splits)) => splits.into_iter().for_each(|split| self.split(split)),
+                // Both cores ask the theory before they accept a model; without its word there is none.
+                None => return Answer::Unknown(Stop::Cancelled),
+            }
+        }
+    }
+
+    fn split(&mut self, Split { read, source, writer, hit, hitter }: Split) {
+        self.splits += 1;
+        let reader = self.order.borrow().node_of(read);
+        let (first, second) = (self.before(hitter, writer), self.before(reader, hitter));
+        self.proof.begin_lemma();
+        self.proof.derive_after_read(read.0, writer.0, hitter.0, [writer.0, hitter.0]);
+        self.proof.cycle([reader.0, hitter.0]);
+        self.core.add_lemma(&[!source, !hit, first, second]);
+    }
+
+    /// The value of `lit` in the model.
+    pub fn value(&mut self, lit: Lit) -> bool {
+        self.core.value(lit)
+    }
+
+    /// All nodes in the order of the model.
+    pub fn line(&self) -> &[Node] {
+        &self.line
+    }
+
+    /// Assumptions that are impossible together.
+    pub fn failed(&mut self) -> Vec<Lit> {
+        self.core.failed()
+    }
+
+    pub fn statistics(&self) -> Statistics {
+        self.core.statistics()
+    }
+
+    /// How many cases the search had to distinguish that the theory's rules did not.
+    pub fn splits(&self) -> u64 {
+        self.splits
+    }
+
+    fn observe(&mut self, lit: Lit) {
+        let Var(var) = lit.var();
+        let wanted = var as usize + 1;
+        if self.observed.len() < wanted {
+            self.observed.resize(wanted, false);
+        }
+        if !std::mem::replace(&mut self.observed[var as usize], true) {
+            self.core.observe(lit.var());
+        }
+    }
+}

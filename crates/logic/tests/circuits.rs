@@ -1,0 +1,102 @@
+//! Circuits compute what the operations mean: with all variables fixed, every bit of every term comes out right, in both cores.
+
+mod plain;
+
+use leno_logic::blast::Blaster;
+use leno_logic::core::batsat::Batsat;
+use leno_logic::core::cadical::Cadical;
+use leno_logic::core::{Answer, Consequence, Propagator, SatCore};
+use leno_logic::limits::Limits;
+use leno_logic::literal::Lit;
+use leno_logic::term::{Sort, Term, Terms, Value, evaluate};
+use plain::{Op, Plain, Random};
+use std::cell::RefCell;
+use std::rc::Rc;
+
+struct NoTheory;
+
+impl Propagator for NoTheory {
+    fn assign(&mut self, _: Lit) {}
+    fn new_level(&mut self) {}
+    fn backtrack(&mut self, _: usize) {}
+    fn propagate(&mut self) -> Consequence {
+        Consequence::Nothing
+    }
+    fn explain(&mut self, _: Lit, _: &mut Vec<Lit>) {}
+    fn model_found(&mut self) {}
+    fn conflict(&self) -> &[Lit] {
+        &[]
+    }
+}
+
+fn compute_in(core: &mut dyn SatCore, seed: u64) {
+    let mut random = Random::new(seed);
+    let size = 10 + random.below(40);
+    let plain = Plain::any(&mut random, size);
+    let mut terms = Terms::new();
+    let built = plain.build(&mut terms);
+    let mut blaster = Blaster::new();
+    let bits: Vec<Vec<Lit>> = built.iter().map(|&term| blaster.bits(&terms, term, core)).collect();
+    for _ in 0..3 {
+        let value = |node: &plain::PlainNode| match node.width {
+            0 => u128::from(random.chance(50)),
+            width => random.constant(width),
+        };
+        let inputs: Vec<u128> = plain.nodes.iter().map(value).collect();
+        let values = plain.evaluate(|number| inputs[number]);
+        let mut assumptions = Vec::new();
+        for (number, node) in plain.nodes.iter().enumerate() {
+            if node.op == Op::Variable {
+                let with = |(place, lit): (usize, &Lit)| lit.with_value(values[number] >> place & 1 == 1);
+                assumptions.extend(bits[number].iter().enumerate().map(with));
+            }
+        }
+        let answer = core.solve(&assumptions, &Limits::default());
+        assert_eq!(answer, Answer::Satisfiable, "seed {seed}, {}: all inputs are possible", core.name());
+        for (number, node) in plain.nodes.iter().enumerate() {
+            let mut found = 0;
+            for (place, &lit) in bits[number].iter().enumerate() {
+                found |= u128::from(core.value(lit)) << place;
+            }
+            assert_eq!(found, values[number], "seed {seed}, {}: node {number}, {node:?}", core.name());
+        }
+    }
+}
+
+#[test]
+fn circuits_compute() {
+    for seed in 0..300 {
+        compute_in(&mut Batsat::new(Rc::new(RefCell::new(NoTheory))), seed);
+    }
+    for seed in 300..450 {
+        compute_in(&mut Cadical::new(Rc::new(RefCell::new(NoTheory))), seed);
+    }
+}
+
+/// A chain of two hundred thousand operations: nothing recurses, neither when it is built nor when it is used.
+#[test]
+fn depth_is_no_problem() {
+    let mut terms = Terms::new();
+    let (x, step) = (terms.variable(Sort::Bits(8), "x"), terms.variable(Sort::Bits(8), "y"));
+    let mut value = x;
+    let mut conditions = Vec::new();
+    for number in 0..50_000 {
+        let condition = terms.variable(Sort::Bool, "c");
+        let mixed = terms.bvxor(value, step);
+        let small = terms.bits(8, number % 3);
+        let next = terms.add(mixed, small);
+        value = terms.ite(condition, next, value);
+        conditions.push(condition);
+    }
+    let zero = terms.bits(8, 0);
+    let goal = terms.eq(value, zero);
+    let mut core = Batsat::new(Rc::new(RefCell::new(NoTheory)));
+    let mut blaster = Blaster::new();
+    let mut assumptions: Vec<Lit> = conditions.iter().map(|&c| !blaster.literal(&terms, c, &mut core)).collect();
+    assumptions.push(blaster.literal(&terms, goal, &mut core));
+    assert_eq!(core.solve(&assumptions, &Limits::default()), Answer::Satisfiable);
+    let assignment = blaster.assignment(&terms, |lit| core.value(lit));
+    assert_eq!(evaluate(&terms, goal, &assignment), Value::Bool(true));
+    let map = conditions.iter().map(|&condition| (condition, Term::FALSE)).collect();
+    assert_eq!(terms.substitute(value, &map), x, "with all conditions false, nothing has happened");
+}

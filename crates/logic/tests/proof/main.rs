@@ -1,0 +1,12 @@
+//! Every unsatisfiable answer comes with a proof that the independent checker accepts.
+
+mod clauses;
+mod events;
+
+// The checker's own tests have an enumeration of models and ways to damage a proof.
+#[path = "../../../proof/tests/soundness/models.rs"]
+mod models;
+#[path = "../../../proof/tests/soundness/mutate.rs"]
+mod mutate;
+#[path = "../../../proof/tests/soundness/random.rs"]
+mod random;
