@@ -271,6 +271,14 @@ pub(crate) struct Node {
     touched: Footprint,
 }
 
+/// What is known of an event that is to come earlier than it did.
+enum Ahead {
+    Certain(Footprint),
+    /// It may have to wait there: then it cannot come earlier.
+    MayWait(Footprint),
+    Unknown,
+}
+
 /// An event that was just made.
 struct Made {
     thread: ThreadId,
@@ -723,9 +731,13 @@ impl<'p> Search<'_, 'p, '_> {
                     continue;
                 }
                 let last = &self.events[index];
-                // A section may do something else when it comes first.
-                let footprint = (last.steps == 1).then(|| last.footprint.clone());
-                self.plant(race as usize, last.thread, footprint);
+                let ahead = match last.steps {
+                    // A section may do something else when it comes first.
+                    2.. => Ahead::Unknown,
+                    _ if last.footprint.may_wait() => Ahead::MayWait(last.footprint.clone()),
+                    _ => Ahead::Certain(last.footprint.clone()),
+                };
+                self.plant(race as usize, last.thread, ahead);
             }
             self.plan_switches(index);
         }
@@ -746,13 +758,13 @@ impl<'p> Search<'_, 'p, '_> {
                 if event.thread == thread || event.is_before(&clock) {
                     continue;
                 }
-                self.plant(taker as usize, thread, Some(footprint.clone()));
+                self.plant(taker as usize, thread, Ahead::MayWait(footprint.clone()));
             }
         }
     }
 
     /// Makes sure that an execution is explored in which the next event of `thread` comes before the event at `first`.
-    fn plant(&mut self, first: usize, thread: ThreadId, footprint: Option<Footprint>) {
+    fn plant(&mut self, first: usize, thread: ThreadId, ahead: Ahead) {
         if self.preemptions.is_some() {
             return self.plan_switch(first, thread);
         }
@@ -766,22 +778,36 @@ impl<'p> Search<'_, 'p, '_> {
                 choices: later.choices.clone(),
             })
             .collect();
-        let footprint = footprint.unwrap_or_else(|| self.footprint_after(first, &sequence, thread));
+        let may_wait = matches!(ahead, Ahead::MayWait(_));
+        let footprint = match ahead {
+            Ahead::Certain(footprint) | Ahead::MayWait(footprint) => footprint,
+            Ahead::Unknown => match self.footprint_after(first, &sequence, thread) {
+                Some(footprint) => footprint,
+                None => return,
+            },
+        };
         // It may ask for other values there, so none are planned.
         sequence.push(Planned { thread, footprint, choices: Vec::new() });
-        let node = &mut self.nodes[first];
-        if node.sleep.iter().any(|sleeping| is_weak_initial(sleeping, &sequence)) {
+        if self.nodes[first].sleep.iter().any(|sleeping| is_weak_initial(sleeping, &sequence)) {
             return;
         }
-        node.tree.insert(sequence);
+        let before = &sequence[..sequence.len() - 1];
+        if may_wait && self.footprint_after(first, before, thread).is_none() {
+            return;
+        }
+        self.nodes[first].tree.insert(sequence);
     }
 
-    /// What the next event of `thread` touches after `sequence`, from the place before the event at `first`.
-    fn footprint_after(&mut self, first: usize, sequence: &[Planned], thread: ThreadId) -> Footprint {
-        let Some(mut machine) = self.machine_before(first) else { return Footprint(vec![Access::Everything]) };
+    /// What the next event of `thread` touches after `sequence`, from the place before the event at `first`; None if it has to
+    /// wait there.
+    fn footprint_after(&mut self, first: usize, sequence: &[Planned], thread: ThreadId) -> Option<Footprint> {
+        let mut machine = self.machine_before(first)?;
         let mut inputs = Inputs::default();
         for planned in sequence {
             repeat(&mut machine, self.statics, &mut inputs, planned.thread, &planned.choices);
+        }
+        if !machine.enabled(thread) {
+            return None;
         }
         let mut footprint = Footprint::default();
         inputs.begin(&[]);
@@ -789,7 +815,7 @@ impl<'p> Search<'_, 'p, '_> {
         if !inputs.asked.is_empty() {
             footprint.0.push(Access::Everything);
         }
-        footprint
+        Some(footprint)
     }
 
     fn is_data_race(&self, first: usize, second: usize) -> bool {
