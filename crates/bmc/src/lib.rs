@@ -34,6 +34,9 @@ use leno_ir::witness::Witness;
 use leno_logic::core::Answer;
 use leno_logic::limits::{Limits, Stop};
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 use summarize::Summarizer;
 
 /// What the engine says.
@@ -63,37 +66,36 @@ pub struct Unwinding {
     pub fixed: Option<u32>,
 }
 
-/// Checks a program.
-pub fn check(program: &Program, properties: Properties, unwinding: &Unwinding, limits: &Limits) -> (Staged, Stats) {
-    // Calls within calls are calls within calls here, too.
+/// Checks a program. `interrupted` is asked all the time; true means: stop.
+pub fn check(
+    program: &Program,
+    properties: Properties,
+    unwinding: &Unwinding,
+    limits: &Limits,
+    interrupted: &dyn Fn() -> bool,
+) -> (Staged, Stats) {
+    let cancel = Arc::new(AtomicBool::new(false));
+    let (deadline, memory) = (limits.deadline, limits.memory);
+    let flag = cancel.clone();
+    let work = move || {
+        let mut limits = Limits::default();
+        (limits.deadline, limits.memory, limits.cancel) = (deadline, memory, Some(flag));
+        deepen(program, properties, unwinding, &limits)
+    };
+    // The summary of a call within a call is a call within a call: that needs a stack.
     std::thread::scope(|scope| {
-        let shared = Shared { deadline: limits.deadline, memory: limits.memory, cancel: limits.cancel.clone() };
-        let worker = std::thread::Builder::new()
-            .stack_size(STACK)
-            .spawn_scoped(scope, move || deepen(program, properties, unwinding, &shared.limits()));
-        match worker.map(|worker| worker.join()) {
-            Ok(Ok(result)) => result,
-            _ => (Staged::Unknown("the engine failed".to_string()), Stats::default()),
+        let Ok(worker) = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work) else {
+            return (Staged::Unknown("there is no room for the engine's stack".to_string()), Stats::default());
+        };
+        while !worker.is_finished() {
+            cancel.fetch_or(interrupted(), Ordering::Relaxed);
+            std::thread::sleep(Duration::from_millis(2));
         }
+        worker.join().unwrap_or_else(|_| (Staged::Unknown("the engine failed".to_string()), Stats::default()))
     })
 }
 
 const STACK: usize = 1 << 30;
-
-/// Limits, on their way to another thread.
-struct Shared {
-    deadline: Option<std::time::Instant>,
-    memory: Option<u64>,
-    cancel: Option<std::sync::Arc<std::sync::atomic::AtomicBool>>,
-}
-
-impl Shared {
-    fn limits(self) -> Limits {
-        let mut limits = Limits::default();
-        (limits.deadline, limits.memory, limits.cancel) = (self.deadline, self.memory, self.cancel);
-        limits
-    }
-}
 
 fn deepen(program: &Program, properties: Properties, unwinding: &Unwinding, limits: &Limits) -> (Staged, Stats) {
     let mut bounds = Bounds { default: unwinding.fixed.unwrap_or(2), particular: BTreeMap::new() };
@@ -196,5 +198,6 @@ fn describe(stop: Stop) -> String {
         Stop::Time => "the time limit was reached".to_string(),
         Stop::Memory => "the memory limit was reached".to_string(),
         Stop::Cancelled => "interrupted".to_string(),
+        Stop::Solver => "the solver gave up".to_string(),
     }
 }

@@ -9,7 +9,7 @@ use crate::skeleton::{NodeId, Skeleton, ThreadIndex};
 use crate::summarize::Summarizer;
 use leno_explore::{claim_race, options};
 use leno_ir::interp::{
-    Captured, Environment, FileHandle, Image, Machine, OpenMode, Source, Status, StepResult, ThreadId, Violation,
+    Captured, Environment, FileHandle, Image, Machine, OpenMode, Source, Status, StepResult, ThreadId, Violation, Wait,
 };
 use leno_ir::program::{Place, Program};
 use leno_ir::witness::{Claim, Input, Observer, Recorder, Witness};
@@ -19,8 +19,8 @@ use std::collections::{BTreeMap, VecDeque};
 
 /// What the model says, in terms of the interpreter.
 struct Plan {
-    /// Visible instructions in order: the thread, and where it is.
-    steps: Vec<(ThreadIndex, Place)>,
+    /// Visible instructions in order: the thread, and where it is; or that it comes to its end.
+    steps: Vec<(ThreadIndex, Option<Place>)>,
     /// By thread: inputs in the order in which they are asked for.
     inputs: Vec<VecDeque<u128>>,
     /// The node of the spawn of each thread, by the index of the step.
@@ -35,7 +35,13 @@ pub fn witness(summary: &Summarizer<'_>, composition: &mut Composition) -> Resul
     let selected = composition.suspects.iter().find(|&&(_, lit)| composition.solver.value(lit));
     let Some(&(suspect, _)) = selected else { return Err("the model violates nothing".to_string()) };
     let plan = plan(summary, composition, suspect);
-    follow(summary.program, &summary.skeleton, plan, suspect)
+    let witness = follow(summary.program, &summary.skeleton, plan, suspect)?;
+    match &witness.claim {
+        Claim::Violation { kind, .. } if !summary.properties.covers(*kind) => {
+            Err(format!("something else goes wrong first: {}", kind.title()))
+        }
+        _ => Ok(witness),
+    }
 }
 
 fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspect) -> Plan {
@@ -70,7 +76,11 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
                     plan.spawns.insert(plan.steps.len(), ThreadIndex(index as u32));
                 }
             }
-            plan.steps.push((thread, place));
+            plan.steps.push((thread, Some(place)));
+        }
+        let whole = &skeleton.threads[thread.0 as usize];
+        if whole.last == node && evaluation.holds(whole.finished) {
+            plan.steps.push((thread, None));
         }
         if node == end {
             break;
@@ -153,7 +163,12 @@ fn follow(program: &Program, skeleton: &Skeleton, plan: Plan, suspect: Suspect) 
         let Some(&id) = threads.get(&thread) else {
             return Err("a thread that was not started has to run".to_string());
         };
-        match run_to(&mut machine, &mut inputs, &mut recorder, id, place) {
+        let ran = match place {
+            Some(place) => run_to(&mut machine, &mut inputs, &mut recorder, id, place),
+            None => run_to_end(&mut machine, &mut inputs, &mut recorder, id),
+        };
+        match ran {
+            Ran::There if place.is_none() => continue,
             Ran::There => {}
             Ran::Violation(found) => {
                 violation = Some(found);
@@ -238,6 +253,20 @@ fn run_to(
     Ran::Lost(format!("{} does not get to {place:?}", machine.thread_name(thread)))
 }
 
+/// Runs a thread until it is finished.
+fn run_to_end(machine: &mut Machine<'_>, inputs: &mut Inputs, recorder: &mut Recorder, thread: ThreadId) -> Ran {
+    for _ in 0..PATIENCE {
+        if machine.threads()[thread].status != Status::Running {
+            return Ran::There;
+        }
+        match step(machine, inputs, recorder, thread) {
+            Ran::There => {}
+            other => return other,
+        }
+    }
+    Ran::Lost(format!("{} does not end", machine.thread_name(thread)))
+}
+
 /// One step. There: it has been made.
 fn step(machine: &mut Machine<'_>, inputs: &mut Inputs, recorder: &mut Recorder, thread: ThreadId) -> Ran {
     recorder.before(machine, thread);
@@ -247,9 +276,35 @@ fn step(machine: &mut Machine<'_>, inputs: &mut Inputs, recorder: &mut Recorder,
             Ran::There
         }
         StepResult::Violation(violation) => Ran::Violation(violation),
-        StepResult::Blocked => Ran::Lost(format!("{} has to wait", machine.thread_name(thread))),
+        StepResult::Blocked => match machine.wait(thread) {
+            // All events of the section have happened; what is left of it nobody sees.
+            Some(Wait::Section(owner)) if owner != thread => leave_section(machine, inputs, recorder, owner, thread),
+            _ => Ran::Lost(format!("{} has to wait", machine.thread_name(thread))),
+        },
         other => Ran::Lost(format!("the program ends: {other:?}")),
     }
+}
+
+/// Runs `owner` to the end of its atomic section, and then makes the step of `thread`.
+fn leave_section(
+    machine: &mut Machine<'_>,
+    inputs: &mut Inputs,
+    recorder: &mut Recorder,
+    owner: ThreadId,
+    thread: ThreadId,
+) -> Ran {
+    for _ in 0..PATIENCE {
+        if !machine.in_section(owner) || machine.threads()[owner].status != Status::Running {
+            return step(machine, inputs, recorder, thread);
+        }
+        recorder.before(machine, owner);
+        match machine.step(owner, inputs) {
+            StepResult::Done => recorder.after(machine, owner),
+            StepResult::Violation(violation) => return Ran::Violation(violation),
+            _ => break,
+        }
+    }
+    Ran::Lost(format!("{} does not leave its atomic section", machine.thread_name(owner)))
 }
 
 fn run_to_violation(

@@ -121,6 +121,8 @@ pub enum Engine {
     Auto,
     /// Explore every schedule that makes a difference
     Explore,
+    /// Summarise the threads and ask the solver about all schedules at once (under construction: no deadlocks yet)
+    Staged,
 }
 
 #[derive(Args, Debug)]

@@ -23,9 +23,20 @@ use std::cell::Cell;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
+/// How to look for violations.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Engine {
+    /// Every schedule, one by one.
+    #[default]
+    Explore,
+    /// All schedules in one formula.
+    Staged,
+}
+
 /// What to look for, and for how long.
 #[derive(Clone, Debug)]
 pub struct CheckOptions {
+    pub engine: Engine,
     pub properties: Properties,
     pub timeout: Option<Duration>,
     /// How often at most another thread takes over from one that could go on.
@@ -38,7 +49,14 @@ pub struct CheckOptions {
 
 impl Default for CheckOptions {
     fn default() -> CheckOptions {
-        CheckOptions { properties: Properties::DEFAULT, timeout: None, preemptions: None, memory: None, replay: None }
+        CheckOptions {
+            engine: Engine::default(),
+            properties: Properties::DEFAULT,
+            timeout: None,
+            preemptions: None,
+            memory: None,
+            replay: None,
+        }
     }
 }
 
@@ -83,6 +101,9 @@ pub fn check(
     options: &CheckOptions,
     interrupted: &dyn Fn(&Stats) -> Option<Interruption>,
 ) -> Checked {
+    if options.engine == Engine::Staged {
+        return check_staged(program, options, &|| interrupted(&Stats::default()).is_some());
+    }
     let start = Instant::now();
     let why = Cell::new(None);
     let is_late = || options.timeout.is_some_and(|limit| start.elapsed() >= limit);
@@ -98,6 +119,35 @@ pub fn check(
     let limits = Limits { interrupted: &stop, depth: DEPTH };
     let explored = leno_explore::explore_with(program, options.properties, &limits, &bounds);
     Checked { verdict: verdict(program, options, &explored, why.get()), stats: explored.stats }
+}
+
+fn check_staged(program: &Program, options: &CheckOptions, interrupted: &dyn Fn() -> bool) -> Checked {
+    let mut limits = leno_logic::limits::Limits::default();
+    limits.deadline = options.timeout.map(|timeout| Instant::now() + timeout);
+    limits.memory = options.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20));
+    let (staged, stats) =
+        leno_bmc::check(program, options.properties, &leno_bmc::Unwinding::default(), &limits, interrupted);
+    let verdict = match staged {
+        leno_bmc::Staged::Safe => Verdict::Safe,
+        leno_bmc::Staged::Unsafe(witness) => {
+            let witness = leno_explore::shorten(program, &witness, &replay_machine(&witness));
+            let replayed = replay(program, options, &witness);
+            Verdict::Unsafe(Box::new(witness), replayed)
+        }
+        leno_bmc::Staged::Unknown(reason) => Verdict::Unknown(Unknown {
+            reason,
+            established: format!("{} threads, {} events", stats.threads, stats.events),
+            advice: "--engine explore tries the schedules one by one".to_string(),
+        }),
+    };
+    Checked { verdict, stats: Stats::default() }
+}
+
+fn replay(program: &Program, options: &CheckOptions, witness: &Witness) -> Option<Replayed> {
+    options.replay.as_ref().map(|replay| {
+        let machine = replay_machine(witness);
+        leno_replay::replay(program, witness, &ReplayOptions { machine, ..replay.clone() })
+    })
 }
 
 /// Events in one execution before it counts as endless.
@@ -121,10 +171,7 @@ fn verdict(
     };
     let witness = leno_explore::witness(program, finding);
     let witness = leno_explore::shorten(program, &witness, &replay_machine(&witness));
-    let replayed = options.replay.as_ref().map(|replay| {
-        let machine = replay_machine(&witness);
-        leno_replay::replay(program, &witness, &ReplayOptions { machine, ..replay.clone() })
-    });
+    let replayed = replay(program, options, &witness);
     // What depends on something unknown is believed only when it has really happened.
     if finding.is_tainted && !replayed.as_ref().is_some_and(Replayed::is_confirmed) {
         return Verdict::Unknown(Unknown {

@@ -69,8 +69,18 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
         keep: check.keep.clone(),
         ..ReplayOptions::default()
     });
-    let options =
-        CheckOptions { properties, timeout, preemptions: check.preemptions, memory: Some(memory.mebibytes), replay };
+    let engine = match check.engine {
+        crate::arguments::Engine::Auto | crate::arguments::Engine::Explore => leno::Engine::Explore,
+        crate::arguments::Engine::Staged => leno::Engine::Staged,
+    };
+    let options = CheckOptions {
+        engine,
+        properties,
+        timeout,
+        preemptions: check.preemptions,
+        memory: Some(memory.mebibytes),
+        replay,
+    };
     let interrupted = |stats: &Stats| match progress.is_interrupted(stats) {
         true => Some(Interruption::User),
         false => memory.is_reached(stats.executions).then_some(Interruption::Memory),
