@@ -7,9 +7,9 @@
 //! interleaving, so there is one; *disturbed* ones change a few values afterwards, so that there may be none. The fewer
 //! values there are, the more writes a read can come from, and the harder it gets. The solver sees one thread after the other.
 //!
-//! Limits are in seconds; `--z3 0` leaves z3 out. What is above a limit is printed as that, with a `>`, and so is the ratio of
-//! z3 to our default core. *Again* is the incremental question: all but the last tenth of the reads, a solution, the
-//! rest of the reads, and then the time of the second solution.
+//! Times are those of processors, where the system tells them; limits are in seconds of the clock. `--z3 0` leaves z3 out.
+//! What reaches its limit is printed with a `>`, and so is the ratio of z3 to our default core. *Again* is the incremental
+//! question: all but the last tenth of the reads, a solution, the rest of the reads, and then the time of the second solution.
 
 use leno_logic::core::Answer;
 use leno_logic::limits::Limits;
@@ -172,9 +172,10 @@ struct Timed {
 
 impl Timed {
     fn new(work: impl FnOnce() -> String) -> Timed {
-        let start = Instant::now();
+        let (start, processor) = (Instant::now(), processor_seconds());
         let answer = work();
-        Timed { answer, seconds: start.elapsed().as_secs_f64() }
+        let seconds = processor_seconds().zip(processor).map(|(end, start)| end - start);
+        Timed { answer, seconds: seconds.unwrap_or(start.elapsed().as_secs_f64()) }
     }
 
     fn is_late(&self) -> bool {
@@ -184,6 +185,17 @@ impl Timed {
     fn text(&self) -> String {
         format!("{}{:.3}", if self.is_late() { ">" } else { "" }, self.seconds)
     }
+}
+
+/// What this thread and the programs that it waited for have had of processors, where the system tells.
+fn processor_seconds() -> Option<f64> {
+    let number = |text: &str| text.parse::<f64>().ok();
+    let own = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let all = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The fields after the name, which may contain anything, begin with the third.
+    let mut children = all.rsplit(')').next()?.split_whitespace().skip(16 - 3);
+    let ticks = number(children.next()?)? + number(children.next()?)?;
+    Some(number(own.split_whitespace().next()?)? * 1e-9 + ticks / 100.0)
 }
 
 fn solve(solver: &mut Solver, limit: u64) -> String {
@@ -264,7 +276,7 @@ impl Options {
 
 fn main() {
     let options = Options::parse();
-    println!("{THREADS} threads, {READ_PERCENT}% reads, {} values; seconds", options.values);
+    println!("{THREADS} threads, {READ_PERCENT}% reads, {} values; seconds of processor time", options.values);
     println!(
         "{:>7} {:>10} {:>5} {:>8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>7}",
         "events", "kind", "seed", "answer", "conflicts", "cadical", "again", "batsat", "z3", "ratio"
