@@ -6,10 +6,9 @@
 //!
 //! What the second event will do there is known in most cases: the same. It is tried out where it is not: an atomic section
 //! may read something else and go another way, and a step that waited may have to wait there still (then it cannot be earlier
-//! than this). Only a section that asks for values is planned with all of them, whether or not all of them make a difference: such
-//! sections are the one case in which an execution may have to be given up as redundant.
+//! than this). An event that asks for values is planned with those that it was given, as far as it asks for the same there.
 
-use crate::event::{Access, Footprint};
+use crate::event::{Access, Choice, Footprint};
 use crate::run::{Inputs, add_accesses, run_event, waits_at};
 use crate::search::{Search, repeat};
 use crate::wakeup::{Planned, is_weak_initial};
@@ -21,7 +20,8 @@ enum Ahead {
     Certain(Footprint),
     /// It may have to wait there: then it cannot come earlier.
     MayWait(Footprint),
-    Unknown,
+    /// All that is known are the values that it was given.
+    Unknown(Vec<Choice>),
 }
 
 impl Search<'_, '_, '_> {
@@ -41,7 +41,8 @@ impl Search<'_, '_, '_> {
                 let last = &self.events[index];
                 let ahead = match last.steps {
                     // A section may do something else when it comes first.
-                    2.. => Ahead::Unknown,
+                    2.. => Ahead::Unknown(last.choices.clone()),
+                    _ if !last.choices.is_empty() => Ahead::Unknown(last.choices.clone()),
                     _ if last.footprint.may_wait() => Ahead::MayWait(last.footprint.clone()),
                     _ => Ahead::Certain(last.footprint.clone()),
                 };
@@ -87,28 +88,27 @@ impl Search<'_, '_, '_> {
             })
             .collect();
         let may_wait = matches!(ahead, Ahead::MayWait(_));
-        let footprint = match ahead {
-            Ahead::Certain(footprint) | Ahead::MayWait(footprint) => footprint,
-            Ahead::Unknown => match self.footprint_after(first, &sequence, thread) {
-                Some(footprint) => footprint,
+        let last = match ahead {
+            Ahead::Certain(footprint) | Ahead::MayWait(footprint) => Planned { thread, footprint, choices: Vec::new() },
+            Ahead::Unknown(given) => match self.try_out(first, &sequence, thread, &given) {
+                Some(last) => last,
                 None => return,
             },
         };
-        // It may ask for other values there, so none are planned.
-        sequence.push(Planned { thread, footprint, choices: Vec::new() });
+        sequence.push(last);
         if self.nodes[first].sleep.iter().any(|sleeping| is_weak_initial(sleeping, &sequence)) {
             return;
         }
         let before = &sequence[..sequence.len() - 1];
-        if may_wait && self.footprint_after(first, before, thread).is_none() {
+        if may_wait && self.try_out(first, before, thread, &[]).is_none() {
             return;
         }
         self.nodes[first].tree.insert(sequence);
     }
 
-    /// What the next event of `thread` touches after `sequence`, from the place before the event at `first`; None if it has to
-    /// wait there.
-    fn footprint_after(&mut self, first: usize, sequence: &[Planned], thread: ThreadId) -> Option<Footprint> {
+    /// The next event of `thread` after `sequence`, from the place before the event at `first`, if it can be made there. Of the values
+    /// that it was given it keeps those that it is asked for there, too.
+    fn try_out(&mut self, first: usize, sequence: &[Planned], thread: ThreadId, given: &[Choice]) -> Option<Planned> {
         let mut machine = self.machine_before(first)?;
         let mut inputs = Inputs::default();
         for planned in sequence {
@@ -118,11 +118,13 @@ impl Search<'_, '_, '_> {
             return None;
         }
         let mut footprint = Footprint::default();
-        inputs.begin(&[]);
+        inputs.begin(given);
         run_event(&mut machine, self.statics, &mut inputs, thread, &mut footprint, &mut ());
-        if !inputs.asked.is_empty() {
+        let same = inputs.asked.iter().zip(given).take_while(|(asked, given)| asked.width == given.width).count();
+        if inputs.asked.len() > same {
+            // With other values it may touch anything.
             footprint.0.push(Access::Everything);
         }
-        Some(footprint)
+        Some(Planned { thread, footprint, choices: given[..same].to_vec() })
     }
 }

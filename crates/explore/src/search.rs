@@ -264,8 +264,8 @@ pub(crate) struct Node {
     pub sleep: Vec<Planned>,
     /// Reversible races of the event explored from here with earlier ones.
     pub races: Vec<u32>,
-    /// What the event explored from here touched, with all the values that it was given so far.
-    touched: Footprint,
+    /// The event explored from here, with each of the values that it was given so far.
+    variants: Vec<Planned>,
 }
 
 /// An event that was just made.
@@ -355,7 +355,7 @@ impl<'p> Search<'_, 'p, '_> {
                 return self.reach_end(!sleep.is_empty());
             };
             let sleep_here = std::mem::take(&mut sleep);
-            self.nodes.push(Node { tree, sleep: sleep_here, races: Vec::new(), touched: Footprint::default() });
+            self.nodes.push(Node { tree, sleep: sleep_here, races: Vec::new(), variants: Vec::new() });
             let fixed = planned.choices.len();
             if !self.perform(planned, fixed) || self.was_explored() {
                 return;
@@ -368,11 +368,9 @@ impl<'p> Search<'_, 'p, '_> {
     /// Whether the last event, with the values that it was given, sleeps where it was made.
     fn was_explored(&self) -> bool {
         let (Some(node), Some(event)) = (self.nodes.last(), self.events.last()) else { return false };
-        node.sleep.iter().any(|sleeping| {
-            sleeping.thread == event.thread
-                && event.choices.len() > event.fixed
-                && event.choices.starts_with(&sleeping.choices)
-        })
+        node.sleep
+            .iter()
+            .any(|sleeping| sleeping.thread == event.thread && event.choices.starts_with(&sleeping.choices))
     }
 
     /// What stays asleep after the last event.
@@ -508,7 +506,7 @@ impl<'p> Search<'_, 'p, '_> {
         let choices = self.inputs.asked.clone();
         if let Some(node) = self.nodes.last_mut() {
             node.races = races;
-            node.touched.0.extend(&footprint.0);
+            node.variants.push(Planned { thread, footprint: footprint.clone(), choices: choices.clone() });
         }
         let in_loop =
             self.machine.threads()[thread].status == Status::Running && self.statics.is_in_loop(&self.machine, thread);
@@ -744,9 +742,8 @@ impl<'p> Search<'_, 'p, '_> {
             });
             let is_repeated = repeated.is_some();
             if !is_repeated {
-                let footprint = std::mem::take(&mut node.touched);
-                let choices = event.choices[..event.fixed].to_vec();
-                node.sleep.push(Planned { thread: event.thread, footprint, choices });
+                let variants = std::mem::take(&mut node.variants);
+                node.sleep.extend(together(variants, event.fixed));
                 if node.tree.is_empty() {
                     continue;
                 }
@@ -811,6 +808,15 @@ impl<'p> Search<'_, 'p, '_> {
         }
         self.born.truncate(self.machine.threads().len());
     }
+}
+
+/// All variants of an event, as one if they all touched the same: whatever values it is given after the first `fixed`.
+fn together(mut variants: Vec<Planned>, fixed: usize) -> Vec<Planned> {
+    if variants.windows(2).all(|pair| pair[0].footprint == pair[1].footprint) {
+        variants.truncate(1);
+        variants.iter_mut().for_each(|variant| variant.choices.truncate(fixed));
+    }
+    variants
 }
 
 /// Makes an event once more.

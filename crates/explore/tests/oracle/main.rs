@@ -18,7 +18,7 @@ use leno_explore::{
 };
 use leno_generate::{DECLARATIONS, Feature, Shape, generate, shrink};
 use leno_ir::interp::{Captured, Image, StepResult};
-use leno_ir::program::{Body, Op, Program, Span};
+use leno_ir::program::{Program, Span};
 use states::{At, Fault, Truth};
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -160,26 +160,13 @@ fn compare_faults(program: &Program) -> Result<Option<(Compared, BTreeSet<u64>)>
     Ok(Some((compared, waited.fingerprints)))
 }
 
-/// Whether an atomic section may ask for values: of such programs more executions may have to be begun than there are.
-fn asks_in_sections(program: &Program) -> bool {
-    let instrs = || {
-        let bodies = program.functions.iter().filter_map(|function| match &function.body {
-            Body::Blocks(blocks) => Some(blocks),
-            Body::External(_) => None,
-        });
-        bodies.flat_map(|blocks| blocks.iter().flat_map(|block| &block.instrs))
-    };
-    instrs().any(|instr| matches!(instr.op, Op::AtomicBegin))
-        && instrs().any(|instr| matches!(instr.op, Op::Nondet { .. }))
-}
-
 /// Compares what the searches find, and the traces, too.
 fn compare(program: &Program) -> Result<Compared, Difference> {
     let Some((mut compared, explored)) = compare_faults(program)? else {
         return Ok(Compared { is_skipped: true, ..Compared::default() });
     };
     match all_traces(program, MOST_TRACES) {
-        Ok(_) if compared.redundant > 0 && !asks_in_sections(program) => {
+        Ok(_) if compared.redundant > 0 => {
             Err((Kind::Redundant, format!("{} executions were given up as redundant", compared.redundant)))
         }
         Ok(all) if all == explored => {
