@@ -11,7 +11,8 @@
 //! | `wakeup` | wake-up trees |
 //! | `run` | one event of the interpreter: a visible step and the invisible ones after it |
 //! | `task` | what is asked of a search, and what it answers |
-//! | `search` | the algorithm |
+//! | `search` | the algorithm: down one execution, back to the last place where something is left |
+//! | `plan` | what is left, planned at the end of an execution |
 //! | `trace` | executions up to the order of independent events |
 //! | `plain` | all traces without any reduction, to compare with |
 //! | `bounded` | the same with a bound on preemptions |
@@ -24,6 +25,7 @@ mod deadlock;
 mod event;
 mod history;
 mod plain;
+mod plan;
 mod run;
 mod search;
 mod shorten;

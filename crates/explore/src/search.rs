@@ -14,17 +14,14 @@ use crate::bounded::Preemptions;
 use crate::deadlock::circle;
 use crate::event::{Access, Choice, Clock, Event, Footprint};
 use crate::history::{Dependences, History};
-use crate::run::{
-    Changes, Effect, Inputs, Ran, Statics, add_accesses, go_on_without, is_leaving, next_choices, run_event, waits_at,
-};
+use crate::run::{Changes, Effect, Inputs, Ran, Statics, go_on_without, is_leaving, next_choices, run_event};
 use crate::task::{Bounds, Explored, Finding, Incomplete, Limits, Properties, Stats, What};
 use crate::trace::Trace;
-use crate::wakeup::{Planned, WakeupTree, is_weak_initial};
+use crate::wakeup::{Planned, WakeupTree};
 use crate::witness::options;
 use leno_ir::index::Idx;
 use leno_ir::interp::{Blocked, Ending, Image, Machine, Status, ThreadId, Violation, ViolationKind};
 use leno_ir::program::{Program, Span};
-use std::collections::BTreeSet;
 
 /// Is told of everything that the search comes by; the search then goes on to the end.
 pub trait Visitor {
@@ -130,17 +127,9 @@ pub(crate) struct Node {
     /// What has been explored, with everything that begins with it.
     pub sleep: Vec<Planned>,
     /// Reversible races of the event explored from here with earlier ones.
-    races: Vec<u32>,
-    /// What the event explored from here touched, with all the values that it was given so far.
-    touched: Footprint,
-}
-
-/// What is known of an event that is to come earlier than it did.
-enum Ahead {
-    Certain(Footprint),
-    /// It may have to wait there: then it cannot come earlier.
-    MayWait(Footprint),
-    Unknown,
+    pub races: Vec<u32>,
+    /// The event explored from here, with each of the values that it was given so far.
+    variants: Vec<Planned>,
 }
 
 /// An event that was just made.
@@ -154,8 +143,8 @@ struct Made {
 }
 
 pub(crate) struct Search<'a, 'p, 'v> {
-    statics: &'a Statics,
-    properties: Properties,
+    pub statics: &'a Statics,
+    pub properties: Properties,
     limits: &'a Limits<'a>,
     /// Kept only if there is a bound on them.
     pub preemptions: Option<Preemptions>,
@@ -164,7 +153,7 @@ pub(crate) struct Search<'a, 'p, 'v> {
     inputs: Inputs,
     pub events: Vec<Event>,
     pub nodes: Vec<Node>,
-    history: History,
+    pub history: History,
     /// By thread: the indices of its events so far.
     last_of: Vec<Vec<u32>>,
     /// By thread: what happened before it was created.
@@ -172,11 +161,11 @@ pub(crate) struct Search<'a, 'p, 'v> {
     /// Machines before certain events, to go back to.
     snapshots: Vec<(usize, Machine<'p>)>,
     /// The first event that was not part of the execution before.
-    first_new: usize,
+    pub first_new: usize,
     stats: Stats,
     is_interrupted: bool,
     incomplete: Option<Incomplete>,
-    finding: Option<Finding>,
+    pub finding: Option<Finding>,
     visitor: Option<&'v mut dyn Visitor>,
 }
 
@@ -230,7 +219,7 @@ impl<'p> Search<'_, 'p, '_> {
                 return self.reach_end(!sleep.is_empty());
             };
             let sleep_here = std::mem::take(&mut sleep);
-            self.nodes.push(Node { tree, sleep: sleep_here, races: Vec::new(), touched: Footprint::default() });
+            self.nodes.push(Node { tree, sleep: sleep_here, races: Vec::new(), variants: Vec::new() });
             let fixed = planned.choices.len();
             if !self.perform(planned, fixed) || self.was_explored() {
                 return;
@@ -243,11 +232,9 @@ impl<'p> Search<'_, 'p, '_> {
     /// Whether the last event, with the values that it was given, sleeps where it was made.
     fn was_explored(&self) -> bool {
         let (Some(node), Some(event)) = (self.nodes.last(), self.events.last()) else { return false };
-        node.sleep.iter().any(|sleeping| {
-            sleeping.thread == event.thread
-                && event.choices.len() > event.fixed
-                && event.choices.starts_with(&sleeping.choices)
-        })
+        node.sleep
+            .iter()
+            .any(|sleeping| sleeping.thread == event.thread && event.choices.starts_with(&sleeping.choices))
     }
 
     /// What stays asleep after the last event.
@@ -383,7 +370,7 @@ impl<'p> Search<'_, 'p, '_> {
         let choices = self.inputs.asked.clone();
         if let Some(node) = self.nodes.last_mut() {
             node.races = races;
-            node.touched.0.extend(&footprint.0);
+            node.variants.push(Planned { thread, footprint: footprint.clone(), choices: choices.clone() });
         }
         let in_loop =
             self.machine.threads()[thread].status == Status::Running && self.statics.is_in_loop(&self.machine, thread);
@@ -427,7 +414,7 @@ impl<'p> Search<'_, 'p, '_> {
         false
     }
 
-    fn clock_of(&self, thread: ThreadId) -> Clock {
+    pub fn clock_of(&self, thread: ThreadId) -> Clock {
         match self.last_of.get(thread.index()).and_then(|list| list.last()) {
             Some(last) => self.events[*last as usize].clock.clone(),
             None => self.born.get(thread.index()).cloned().unwrap_or_default(),
@@ -581,114 +568,13 @@ impl<'p> Search<'_, 'p, '_> {
         }
     }
 
-    /// Plans the reversal of every race of the events that are new in this execution.
-    fn plant_races(&mut self) {
-        for index in self.first_new..self.events.len() {
-            for race in self.nodes[index].races.clone() {
-                if self.properties.race && self.is_data_race(race as usize, index) {
-                    self.found_race(race as usize, index);
-                    if self.finding.is_some() {
-                        return;
-                    }
-                }
-                if self.preemptions.is_some() {
-                    continue;
-                }
-                let last = &self.events[index];
-                let ahead = match last.steps {
-                    // A section may do something else when it comes first.
-                    2.. => Ahead::Unknown,
-                    _ if last.footprint.may_wait() => Ahead::MayWait(last.footprint.clone()),
-                    _ => Ahead::Certain(last.footprint.clone()),
-                };
-                self.plant(race as usize, last.thread, ahead);
-            }
-            self.plan_switches(index);
-        }
-        self.plant_waiting();
-        self.first_new = self.events.len();
-    }
-
-    /// Threads that wait at the end might have been first.
-    fn plant_waiting(&mut self) {
-        for thread in self.machine.threads().ids().collect::<Vec<_>>() {
-            let Some(address) = self.machine.wait(thread).and_then(waits_at) else { continue };
-            let clock = self.clock_of(thread);
-            let mut footprint = Footprint::default();
-            add_accesses(&self.machine, self.statics, thread, &mut footprint);
-            let takers: BTreeSet<u32> = self.history.takers(address).collect();
-            for taker in takers.into_iter().rev() {
-                let event = &self.events[taker as usize];
-                if event.thread == thread || event.is_before(&clock) {
-                    continue;
-                }
-                self.plant(taker as usize, thread, Ahead::MayWait(footprint.clone()));
-            }
-        }
-    }
-
-    /// Makes sure that an execution is explored in which the next event of `thread` comes before the event at `first`.
-    fn plant(&mut self, first: usize, thread: ThreadId, ahead: Ahead) {
-        if self.preemptions.is_some() {
-            return self.plan_switch(first, thread);
-        }
-        let event = &self.events[first];
-        let mut sequence: Vec<Planned> = self.events[first + 1..]
-            .iter()
-            .filter(|later| !event.is_before(&later.clock))
-            .map(|later| Planned {
-                thread: later.thread,
-                footprint: later.footprint.clone(),
-                choices: later.choices.clone(),
-            })
-            .collect();
-        let may_wait = matches!(ahead, Ahead::MayWait(_));
-        let footprint = match ahead {
-            Ahead::Certain(footprint) | Ahead::MayWait(footprint) => footprint,
-            Ahead::Unknown => match self.footprint_after(first, &sequence, thread) {
-                Some(footprint) => footprint,
-                None => return,
-            },
-        };
-        // It may ask for other values there, so none are planned.
-        sequence.push(Planned { thread, footprint, choices: Vec::new() });
-        if self.nodes[first].sleep.iter().any(|sleeping| is_weak_initial(sleeping, &sequence)) {
-            return;
-        }
-        let before = &sequence[..sequence.len() - 1];
-        if may_wait && self.footprint_after(first, before, thread).is_none() {
-            return;
-        }
-        self.nodes[first].tree.insert(sequence);
-    }
-
-    /// What the next event of `thread` touches after `sequence`, from the place before the event at `first`; None if it has to
-    /// wait there.
-    fn footprint_after(&mut self, first: usize, sequence: &[Planned], thread: ThreadId) -> Option<Footprint> {
-        let mut machine = self.machine_before(first)?;
-        let mut inputs = Inputs::default();
-        for planned in sequence {
-            repeat(&mut machine, self.statics, &mut inputs, planned.thread, &planned.choices);
-        }
-        if !machine.enabled(thread) {
-            return None;
-        }
-        let mut footprint = Footprint::default();
-        inputs.begin(&[]);
-        run_event(&mut machine, self.statics, &mut inputs, thread, &mut footprint, &mut ());
-        if !inputs.asked.is_empty() {
-            footprint.0.push(Access::Everything);
-        }
-        Some(footprint)
-    }
-
-    fn is_data_race(&self, first: usize, second: usize) -> bool {
+    pub fn is_data_race(&self, first: usize, second: usize) -> bool {
         let (first, second) = (&self.events[first].footprint, &self.events[second].footprint);
         first.0.iter().any(|a| second.0.iter().any(|b| a.races(*b)))
     }
 
     /// The state in which both threads are about to make their access: everything that happened before either of them.
-    fn found_race(&mut self, first: usize, second: usize) {
+    pub fn found_race(&mut self, first: usize, second: usize) {
         let (one, other) = (&self.events[first], &self.events[second]);
         let what = What::Race { first: one.thread, second: other.thread };
         let places = [one, other].map(|event| self.machine.image().span(event.pc));
@@ -720,9 +606,8 @@ impl<'p> Search<'_, 'p, '_> {
             });
             let is_repeated = repeated.is_some();
             if !is_repeated {
-                let footprint = std::mem::take(&mut node.touched);
-                let choices = event.choices[..event.fixed].to_vec();
-                node.sleep.push(Planned { thread: event.thread, footprint, choices });
+                let variants = std::mem::take(&mut node.variants);
+                node.sleep.extend(together(variants, event.fixed));
                 if node.tree.is_empty() {
                     continue;
                 }
@@ -768,7 +653,7 @@ impl<'p> Search<'_, 'p, '_> {
         Some(event)
     }
 
-    fn machine_before(&mut self, index: usize) -> Option<Machine<'p>> {
+    pub fn machine_before(&mut self, index: usize) -> Option<Machine<'p>> {
         let (from, machine) = self.snapshots.iter().rfind(|(at, _)| *at <= index)?;
         let mut machine = machine.clone();
         for event in &self.events[*from..index] {
@@ -789,8 +674,23 @@ impl<'p> Search<'_, 'p, '_> {
     }
 }
 
+/// All variants of an event, as one if they all touched the same: whatever values it is given after the first `fixed`.
+fn together(mut variants: Vec<Planned>, fixed: usize) -> Vec<Planned> {
+    if variants.windows(2).all(|pair| pair[0].footprint == pair[1].footprint) {
+        variants.truncate(1);
+        variants.iter_mut().for_each(|variant| variant.choices.truncate(fixed));
+    }
+    variants
+}
+
 /// Makes an event once more.
-fn repeat(machine: &mut Machine<'_>, statics: &Statics, inputs: &mut Inputs, thread: ThreadId, choices: &[Choice]) {
+pub(crate) fn repeat(
+    machine: &mut Machine<'_>,
+    statics: &Statics,
+    inputs: &mut Inputs,
+    thread: ThreadId,
+    choices: &[Choice],
+) {
     inputs.begin(choices);
     let (ran, _) = run_event(machine, statics, inputs, thread, &mut Footprint::default(), &mut ());
     match ran {
