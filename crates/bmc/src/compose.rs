@@ -333,6 +333,7 @@ impl Composer<'_, '_> {
     // --- threads, lives
 
     fn joins(&mut self) {
+        let mut joined_by: FxHashMap<usize, Vec<Lit>> = FxHashMap::default();
         for index in 0..self.summary.skeleton.joins.len() {
             let join = self.summary.skeleton.joins[index].clone();
             let occurs = self.summary.terms.and2(join.path, join.done);
@@ -350,6 +351,10 @@ impl Composer<'_, '_> {
                 some.push(both);
                 let joined = self.solver.new_literal();
                 self.solver.add_clause(&[!occurs, !both, joined]);
+                // A handle is used up: who comes second does not get past it.
+                let earlier = joined_by.entry(other).or_default();
+                earlier.iter().for_each(|earlier| self.solver.add_clause(&[!joined, !*earlier]));
+                earlier.push(joined);
                 self.solver.add_guarded_edge(joined, self.node(last), self.node(join.node));
                 if let Some(value) = join.result {
                     let equal = self.summary.terms.eq(value, result);

@@ -9,7 +9,7 @@ use crate::skeleton::{NodeId, Skeleton, ThreadIndex};
 use crate::summarize::Summarizer;
 use leno_explore::{claim_race, options};
 use leno_ir::interp::{
-    Captured, Environment, FileHandle, Image, Machine, OpenMode, Source, Status, StepResult, ThreadId, Violation,
+    Captured, Environment, FileHandle, Image, Machine, OpenMode, Source, Status, StepResult, ThreadId, Violation, Wait,
 };
 use leno_ir::program::{Place, Program};
 use leno_ir::witness::{Claim, Input, Observer, Recorder, Witness};
@@ -35,7 +35,13 @@ pub fn witness(summary: &Summarizer<'_>, composition: &mut Composition) -> Resul
     let selected = composition.suspects.iter().find(|&&(_, lit)| composition.solver.value(lit));
     let Some(&(suspect, _)) = selected else { return Err("the model violates nothing".to_string()) };
     let plan = plan(summary, composition, suspect);
-    follow(summary.program, &summary.skeleton, plan, suspect)
+    let witness = follow(summary.program, &summary.skeleton, plan, suspect)?;
+    match &witness.claim {
+        Claim::Violation { kind, .. } if !summary.properties.covers(*kind) => {
+            Err(format!("something else goes wrong first: {}", kind.title()))
+        }
+        _ => Ok(witness),
+    }
 }
 
 fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspect) -> Plan {
@@ -270,9 +276,35 @@ fn step(machine: &mut Machine<'_>, inputs: &mut Inputs, recorder: &mut Recorder,
             Ran::There
         }
         StepResult::Violation(violation) => Ran::Violation(violation),
-        StepResult::Blocked => Ran::Lost(format!("{} has to wait", machine.thread_name(thread))),
+        StepResult::Blocked => match machine.wait(thread) {
+            // All events of the section have happened; what is left of it nobody sees.
+            Some(Wait::Section(owner)) if owner != thread => leave_section(machine, inputs, recorder, owner, thread),
+            _ => Ran::Lost(format!("{} has to wait", machine.thread_name(thread))),
+        },
         other => Ran::Lost(format!("the program ends: {other:?}")),
     }
+}
+
+/// Runs `owner` to the end of its atomic section, and then makes the step of `thread`.
+fn leave_section(
+    machine: &mut Machine<'_>,
+    inputs: &mut Inputs,
+    recorder: &mut Recorder,
+    owner: ThreadId,
+    thread: ThreadId,
+) -> Ran {
+    for _ in 0..PATIENCE {
+        if !machine.in_section(owner) || machine.threads()[owner].status != Status::Running {
+            return step(machine, inputs, recorder, thread);
+        }
+        recorder.before(machine, owner);
+        match machine.step(owner, inputs) {
+            StepResult::Done => recorder.after(machine, owner),
+            StepResult::Violation(violation) => return Ran::Violation(violation),
+            _ => break,
+        }
+    }
+    Ran::Lost(format!("{} does not leave its atomic section", machine.thread_name(owner)))
 }
 
 fn run_to_violation(

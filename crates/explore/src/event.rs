@@ -94,6 +94,11 @@ fn overlap(a: u64, m: u64, b: u64, n: u64) -> bool {
 pub struct Footprint(pub Vec<Access>);
 
 impl Footprint {
+    /// Whether it is a step that may have had to wait for something that only other threads can bring about.
+    pub fn may_wait(&self) -> bool {
+        self.0.iter().any(|access| matches!(access, Access::Sync { step: SyncKind::Await, .. }))
+    }
+
     pub fn conflicts(&self, other: &Footprint) -> bool {
         self.0.iter().any(|a| other.0.iter().any(|b| a.conflicts(*b)))
     }

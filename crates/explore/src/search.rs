@@ -17,6 +17,7 @@ use crate::history::{Dependences, History};
 use crate::run::{
     Changes, Effect, Inputs, Ran, Statics, add_accesses, go_on_without, is_leaving, next_choices, run_event, waits_at,
 };
+use crate::task::{Bounds, Explored, Finding, Incomplete, Limits, Properties, Stats, What};
 use crate::trace::Trace;
 use crate::wakeup::{Planned, WakeupTree, is_weak_initial};
 use crate::witness::options;
@@ -24,134 +25,6 @@ use leno_ir::index::Idx;
 use leno_ir::interp::{Blocked, Ending, Image, Machine, Status, ThreadId, Violation, ViolationKind};
 use leno_ir::program::{Program, Span};
 use std::collections::BTreeSet;
-
-/// Which violations are looked for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Properties {
-    pub assertion: bool,
-    pub race: bool,
-    pub deadlock: bool,
-    pub memory: bool,
-    pub overflow: bool,
-    /// Everything is freed when the program ends.
-    pub leak: bool,
-    /// Everything that is not freed when the program ends can still be reached.
-    pub memtrack: bool,
-    /// Division by zero, misuse of locks and threads, …: all the rest.
-    pub other: bool,
-}
-
-impl Properties {
-    /// What a list of properties starts from.
-    pub const NONE: Properties = Properties {
-        assertion: false,
-        race: false,
-        deadlock: false,
-        memory: false,
-        overflow: false,
-        leak: false,
-        memtrack: false,
-        other: false,
-    };
-
-    /// All but those that must be asked for.
-    pub const DEFAULT: Properties =
-        Properties { assertion: true, race: true, deadlock: true, memory: true, other: true, ..Properties::NONE };
-
-    pub fn covers(&self, kind: ViolationKind) -> bool {
-        use ViolationKind::*;
-        match kind {
-            Assertion => self.assertion,
-            SignedOverflow => self.overflow,
-            Leak => self.leak,
-            LostMemory => self.memtrack,
-            NullDereference | OutOfBounds | InvalidPointer | UseAfterFree | UseAfterScope | WriteToConstant
-            | DoubleFree | InvalidFree => self.memory,
-            _ => self.other,
-        }
-    }
-}
-
-/// When to give up.
-pub struct Limits<'a> {
-    /// Asked now and then: true means stop.
-    pub interrupted: &'a dyn Fn(&Stats) -> bool,
-    /// Events in one execution.
-    pub depth: usize,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Stats {
-    /// Executions explored to their end.
-    pub executions: u64,
-    /// Executions given up because all that could follow had been explored.
-    pub redundant: u64,
-    pub events: u64,
-    /// Events in the longest execution.
-    pub longest: u64,
-}
-
-/// A violation, and how to get there.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Finding {
-    pub what: What,
-    /// The thread of each event, and the nondeterministic values that it asked for.
-    pub schedule: Vec<(ThreadId, Vec<Choice>)>,
-    /// Names of the threads, by number.
-    pub threads: Vec<String>,
-    /// Something that nothing is known of was called or read on the way: the real program may behave otherwise.
-    pub is_tainted: bool,
-    /// Waits may end without a signal in it.
-    pub spurious_wakeups: bool,
-}
-
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum What {
-    Violation(Box<Violation>),
-    /// Both are about to make the access.
-    Race {
-        first: ThreadId,
-        second: ThreadId,
-    },
-    Deadlock(Vec<Blocked>),
-}
-
-impl What {
-    /// The threads in which it goes wrong.
-    pub fn threads(&self) -> Vec<ThreadId> {
-        match self {
-            What::Violation(violation) => vec![violation.thread],
-            What::Race { first, second } => vec![*first, *second],
-            What::Deadlock(blocked) => blocked.iter().map(|blocked| blocked.thread).collect(),
-        }
-    }
-}
-
-/// Why not every execution was explored.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Incomplete {
-    /// Who asked for the search wanted no more.
-    Stopped,
-    /// An execution had more events than this.
-    TooLong(usize),
-    /// A thread may run for ever without being seen by others.
-    Endless,
-    /// The program's behaviour depends on something of which only a few cases were tried.
-    DependsOn(&'static str),
-    /// Schedules with more preemptions than this were left out.
-    Preemptions(u32),
-    /// The program wants more memory than it may have.
-    OutOfMemory,
-}
-
-/// What the search established.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Explored {
-    pub finding: Option<Finding>,
-    /// Why not every execution was explored; None if every one was.
-    pub incomplete: Option<Incomplete>,
-    pub stats: Stats,
-}
 
 /// Is told of everything that the search comes by; the search then goes on to the end.
 pub trait Visitor {
@@ -181,15 +54,6 @@ pub fn explore_all(
 /// one. So a program that waits is explored twice when both are asked for.
 pub fn explore(program: &Program, properties: Properties, limits: &Limits<'_>) -> Explored {
     explore_with(program, properties, limits, &Bounds::default())
-}
-
-/// What else executions may be restricted to. What is left out is why a search is incomplete.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Bounds {
-    /// How often at most another thread takes over from one that could go on.
-    pub preemptions: Option<u32>,
-    /// How many bytes the program may have allocated at once.
-    pub memory: Option<u64>,
 }
 
 /// Explores the executions of a program within bounds.
@@ -269,6 +133,14 @@ pub(crate) struct Node {
     races: Vec<u32>,
     /// What the event explored from here touched, with all the values that it was given so far.
     touched: Footprint,
+}
+
+/// What is known of an event that is to come earlier than it did.
+enum Ahead {
+    Certain(Footprint),
+    /// It may have to wait there: then it cannot come earlier.
+    MayWait(Footprint),
+    Unknown,
 }
 
 /// An event that was just made.
@@ -723,9 +595,13 @@ impl<'p> Search<'_, 'p, '_> {
                     continue;
                 }
                 let last = &self.events[index];
-                // A section may do something else when it comes first.
-                let footprint = (last.steps == 1).then(|| last.footprint.clone());
-                self.plant(race as usize, last.thread, footprint);
+                let ahead = match last.steps {
+                    // A section may do something else when it comes first.
+                    2.. => Ahead::Unknown,
+                    _ if last.footprint.may_wait() => Ahead::MayWait(last.footprint.clone()),
+                    _ => Ahead::Certain(last.footprint.clone()),
+                };
+                self.plant(race as usize, last.thread, ahead);
             }
             self.plan_switches(index);
         }
@@ -746,13 +622,13 @@ impl<'p> Search<'_, 'p, '_> {
                 if event.thread == thread || event.is_before(&clock) {
                     continue;
                 }
-                self.plant(taker as usize, thread, Some(footprint.clone()));
+                self.plant(taker as usize, thread, Ahead::MayWait(footprint.clone()));
             }
         }
     }
 
     /// Makes sure that an execution is explored in which the next event of `thread` comes before the event at `first`.
-    fn plant(&mut self, first: usize, thread: ThreadId, footprint: Option<Footprint>) {
+    fn plant(&mut self, first: usize, thread: ThreadId, ahead: Ahead) {
         if self.preemptions.is_some() {
             return self.plan_switch(first, thread);
         }
@@ -766,22 +642,36 @@ impl<'p> Search<'_, 'p, '_> {
                 choices: later.choices.clone(),
             })
             .collect();
-        let footprint = footprint.unwrap_or_else(|| self.footprint_after(first, &sequence, thread));
+        let may_wait = matches!(ahead, Ahead::MayWait(_));
+        let footprint = match ahead {
+            Ahead::Certain(footprint) | Ahead::MayWait(footprint) => footprint,
+            Ahead::Unknown => match self.footprint_after(first, &sequence, thread) {
+                Some(footprint) => footprint,
+                None => return,
+            },
+        };
         // It may ask for other values there, so none are planned.
         sequence.push(Planned { thread, footprint, choices: Vec::new() });
-        let node = &mut self.nodes[first];
-        if node.sleep.iter().any(|sleeping| is_weak_initial(sleeping, &sequence)) {
+        if self.nodes[first].sleep.iter().any(|sleeping| is_weak_initial(sleeping, &sequence)) {
             return;
         }
-        node.tree.insert(sequence);
+        let before = &sequence[..sequence.len() - 1];
+        if may_wait && self.footprint_after(first, before, thread).is_none() {
+            return;
+        }
+        self.nodes[first].tree.insert(sequence);
     }
 
-    /// What the next event of `thread` touches after `sequence`, from the place before the event at `first`.
-    fn footprint_after(&mut self, first: usize, sequence: &[Planned], thread: ThreadId) -> Footprint {
-        let Some(mut machine) = self.machine_before(first) else { return Footprint(vec![Access::Everything]) };
+    /// What the next event of `thread` touches after `sequence`, from the place before the event at `first`; None if it has to
+    /// wait there.
+    fn footprint_after(&mut self, first: usize, sequence: &[Planned], thread: ThreadId) -> Option<Footprint> {
+        let mut machine = self.machine_before(first)?;
         let mut inputs = Inputs::default();
         for planned in sequence {
             repeat(&mut machine, self.statics, &mut inputs, planned.thread, &planned.choices);
+        }
+        if !machine.enabled(thread) {
+            return None;
         }
         let mut footprint = Footprint::default();
         inputs.begin(&[]);
@@ -789,7 +679,7 @@ impl<'p> Search<'_, 'p, '_> {
         if !inputs.asked.is_empty() {
             footprint.0.push(Access::Everything);
         }
-        footprint
+        Some(footprint)
     }
 
     fn is_data_race(&self, first: usize, second: usize) -> bool {

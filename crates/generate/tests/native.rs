@@ -1,9 +1,11 @@
 //! Generated programs are what they promise to be: C that gcc takes, and programs that end.
 //!
-//! A compiled program may hang only if it can deadlock: so those that hang are few. (The search engines look at each of them
-//! more closely.) `LENO_NATIVE=300` tries more programs than the few of every run.
+//! A compiled program may hang only if something can go wrong in it: a deadlock, as a rule, or a wild write. That is for the
+//! exploration to say. `LENO_NATIVE=300` tries more programs than the few of every run.
 
-use leno_generate::{Feature, NATIVE, Shape, generate};
+use leno_c::driver::{Input, Options, compile};
+use leno_explore::{Limits, Properties, explore};
+use leno_generate::{Feature, NATIVE, Program, Shape, generate};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -50,12 +52,12 @@ fn gcc_takes_every_program_in_both_forms() {
 }
 
 /// Whether a run of the program ends in time.
-fn ends(binary: &Path, seed: u64) -> bool {
+fn ends(binary: &Path, seed: u64, limit: Duration) -> bool {
     let mut command = Command::new(binary);
     command.env("SEED", seed.to_string()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn().unwrap();
     let start = Instant::now();
-    while start.elapsed() < Duration::from_millis(500) {
+    while start.elapsed() < limit {
         if child.try_wait().unwrap().is_some() {
             return true;
         }
@@ -66,31 +68,43 @@ fn ends(binary: &Path, seed: u64) -> bool {
     false
 }
 
+/// Whether the exploration is sure that nothing can go wrong.
+fn is_safe(program: &Program) -> bool {
+    let input = Input::Preprocessed { name: "generated.c".to_string(), text: program.to_preprocessed().into_bytes() };
+    let compiled = compile(&[input], &Options::default()).unwrap();
+    let limits = Limits { interrupted: &|stats| stats.executions > 10_000, depth: 2_000 };
+    let explored = explore(&compiled.program, Properties::DEFAULT, &limits);
+    explored.finding.is_none() && explored.incomplete.is_none()
+}
+
 #[test]
-fn compiled_programs_end() {
+fn compiled_programs_end_unless_something_can_go_wrong() {
     let scratch = Scratch::new("run");
     fs::write(scratch.0.join("native.c"), NATIVE).unwrap();
     let object = scratch.0.join("native.o");
     let mut make = Command::new("gcc");
     make.args(["-std=gnu11", "-c"]).arg(scratch.0.join("native.c")).arg("-o").arg(&object);
     assert!(make.status().unwrap().success());
-    // What waits for ever by design, or in a section as only Leno understands it, is left out.
+    // In a section only Leno knows how to wait.
     let shape = Shape::default().without(Feature::WaitingSections);
-    let shape = [Feature::Barriers, Feature::Semaphores, Feature::Conditions, Feature::OddLocking]
-        .into_iter()
-        .fold(shape, Shape::without);
-    let programs = count(25);
-    let mut hanging = Vec::new();
+    let (programs, mut hanging) = (count(25), 0);
     for seed in 0..programs {
         let (source, binary) = (scratch.0.join("program.c"), scratch.0.join("program"));
-        fs::write(&source, generate(seed, &shape).to_c()).unwrap();
+        let program = generate(seed, &shape);
+        fs::write(&source, program.to_c()).unwrap();
         let mut compile = Command::new("gcc");
         compile.args(["-std=gnu11", "-w", "-pthread"]).arg(&source).arg(&object).arg("-o").arg(&binary);
         assert!(compile.status().unwrap().success(), "seed {seed}");
-        if !(0..3).all(|run| ends(&binary, run)) {
-            hanging.push(seed);
+        for run in 0..3 {
+            if !ends(&binary, run, Duration::from_millis(500)) {
+                hanging += 1;
+                // (The machine may be busy.)
+                let is_excused = !is_safe(&program) || ends(&binary, run, Duration::from_secs(20));
+                assert!(is_excused, "seed {seed} hangs:\n{}", program.to_c());
+                break;
+            }
         }
     }
-    // Two mutexes in opposite order, or one taken twice: possible, but rare.
-    assert!(hanging.len() as u64 <= 1 + programs / 10, "these hang: {hanging:?}");
+    println!("{hanging} of {programs} programs hang now and then");
+    assert!(hanging * 3 <= programs, "too many programs hang: {hanging} of {programs}");
 }

@@ -5,7 +5,7 @@
 //! - by a search of all states that knows nothing but the interpreter (`states`): both must come to the same violations, races and
 //!   deadlocks, at the same places;
 //! - by a search of all traces without reduction (`leno_explore::all_traces`): there must be as many as the reduced
-//!   search explored, and it must have explored none of them twice;
+//!   search explored, and it must have explored none of them twice, and none in vain;
 //!
 //! and everything that is found must be a real execution. A program on which they differ is made small and shown.
 //! `LENO_ORACLE=1000` compares more programs than the few of every run, `LENO_ORACLE_FROM` says where to begin.
@@ -102,6 +102,7 @@ enum Kind {
     Unreal,
     Faults,
     Twice,
+    Redundant,
     Traces,
     Dependent,
 }
@@ -165,6 +166,9 @@ fn compare(program: &Program) -> Result<Compared, Difference> {
         return Ok(Compared { is_skipped: true, ..Compared::default() });
     };
     match all_traces(program, MOST_TRACES) {
+        Ok(_) if compared.redundant > 0 => {
+            Err((Kind::Redundant, format!("{} executions were given up as redundant", compared.redundant)))
+        }
         Ok(all) if all == explored => {
             compared.traces = all.len();
             Ok(compared)

@@ -143,14 +143,21 @@ b0:
 }
 
 #[test]
-fn a_false_assumption_stops_one_thread_and_frees_its_section() {
-    let worker = "fn &worker(%n: i64) -> i64 {\nb0:\n  atomic_begin\n  store i32 @x = i32 1\n  assume false\n  atomic_end\n  return %n\n}";
+fn a_false_assumption_stops_one_thread() {
+    let worker = "fn &worker(%n: i64) -> i64 {\nb0:\n  store i32 @x = i32 1\n  assume false\n  return %n\n}";
     let body =
         "  spawn &worker(i64 1)\n  goto b1\nb1:\n  %i = load i32 @x\n  branch eq(%i, i32 0), b1, b2\nb2:\n  exit i32 5";
     assert_eq!(endings(&program(body, worker), 50), ["exit 5"]);
     // Waiting for it is not a deadlock of the program.
     let body = "  spawn &worker(i64 1)\n  join i64 2\n  exit i32 0";
     assert_eq!(endings(&program(body, worker), 50), ["stopped"]);
+}
+
+#[test]
+fn nobody_sees_half_of_a_section_that_an_assumption_stopped() {
+    let worker = "fn &worker(%n: i64) -> i64 {\nb0:\n  atomic_begin\n  store i32 @x = i32 1\n  assume false\n  atomic_end\n  return %n\n}";
+    let body = "  spawn &worker(i64 1)\n  %i = load i32 @x\n  exit %i";
+    assert_eq!(endings(&program(body, worker), 50), ["exit 0", "stopped"]);
 }
 
 /// A thread that blocks in a section lets others run, and has the section again when it goes on.

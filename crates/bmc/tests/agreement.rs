@@ -1,0 +1,80 @@
+//! The staged engine against exhaustive exploration, on generated programs: two verdicts never contradict each other.
+//!
+//! `LENO_AGREEMENT=5000` tries that many; `LENO_AGREEMENT_FROM=n` starts elsewhere. Where one of them has no verdict there is
+//! nothing to compare, which is counted.
+
+use leno_bmc::{Staged, Unwinding, check};
+use leno_c::driver::{Input, Options, compile};
+use leno_explore::{Limits, Properties, explore};
+use leno_generate::{Program, Shape, generate, shrink};
+use std::time::{Duration, Instant};
+
+/// What both say: whether there is a violation.
+struct Verdicts {
+    explored: Option<bool>,
+    staged: Option<bool>,
+    reason: String,
+}
+
+fn verdicts(program: &Program, properties: Properties) -> Verdicts {
+    let input = Input::Preprocessed { name: "generated.c".to_string(), text: program.to_preprocessed().into_bytes() };
+    let Ok(compiled) = compile(&[input], &Options::default()) else { panic!("does not compile:\n{}", program.to_c()) };
+    let end = Instant::now() + Duration::from_secs(2);
+    let interrupted = |_: &leno_explore::Stats| Instant::now() > end;
+    let explored = explore(&compiled.program, properties, &Limits { interrupted: &interrupted, depth: 10_000 });
+    let explored = match (explored.finding, explored.incomplete) {
+        (Some(finding), _) => (!finding.is_tainted).then_some(true),
+        (None, Some(_)) => None,
+        (None, None) => Some(false),
+    };
+    let limits = leno_logic::limits::Limits::until(Instant::now() + Duration::from_secs(2));
+    let (staged, _) = check(&compiled.program, properties, &Unwinding::default(), &limits, &|| false);
+    let (staged, reason) = match staged {
+        Staged::Safe => (Some(false), String::new()),
+        Staged::Unsafe(_) => (Some(true), String::new()),
+        Staged::Unknown(reason) => (None, reason),
+    };
+    Verdicts { explored, staged, reason }
+}
+
+fn disagree(program: &Program, properties: Properties) -> bool {
+    let verdicts = verdicts(program, properties);
+    matches!((verdicts.explored, verdicts.staged), (Some(a), Some(b)) if a != b)
+}
+
+#[test]
+fn the_engines_never_contradict_each_other() {
+    let number = |name: &str, default| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
+    let (from, count) = (number("LENO_AGREEMENT_FROM", 0u64), number("LENO_AGREEMENT", 40));
+    let none = Properties::NONE;
+    let kinds = [
+        ("assert", Properties { assertion: true, ..none }),
+        ("race", Properties { race: true, ..none }),
+        ("memory", Properties { memory: true, ..none }),
+    ];
+    let (mut compared, mut violated, mut unknown) = (0, 0, std::collections::BTreeMap::<String, u32>::new());
+    for seed in from..from + count {
+        let program = generate(seed, &Shape::small());
+        for (name, properties) in kinds {
+            let verdicts = verdicts(&program, properties);
+            match (verdicts.explored, verdicts.staged) {
+                (Some(explored), Some(staged)) if explored == staged => {
+                    compared += 1;
+                    violated += u32::from(explored);
+                }
+                (Some(explored), Some(_)) => {
+                    let small = shrink(&program, |candidate| disagree(candidate, properties));
+                    let says = if explored { "unsafe" } else { "safe" };
+                    panic!(
+                        "seed {seed}, {name}: exploration says {says}, the staged engine the opposite:\n{}",
+                        small.to_c()
+                    );
+                }
+                (_, None) => *unknown.entry(verdicts.reason).or_default() += 1,
+                (None, _) => *unknown.entry("exploration has no verdict".to_string()).or_default() += 1,
+            }
+        }
+    }
+    println!("{count} programs, {compared} verdicts compared, {violated} violations; without one: {unknown:#?}");
+    assert!(compared > count as u32, "most programs are decided by both");
+}
