@@ -1,11 +1,13 @@
 //! The theory of order against integer clocks in z3, and the two SAT cores against each other.
 //!
-//! `cargo bench -p leno-logic --bench order -- [--values 4] [--seeds 3] [--limit 300] [--z3 300] [EVENTS…]`
+//! `cargo bench -p leno-logic --bench order -- [--values 4] [--seeds 3] [--limit 300] [--z3 300] [--by-time 0] [EVENTS…]`
 //!
 //! An instance is a recorded run: threads, each a sequence of reads and writes of shared locations with one of so many values. The
 //! question is whether some interleaving lets every read see its value. *Recorded* instances take the values from a hidden
 //! interleaving, so there is one; *disturbed* ones change a few values afterwards, so that there may be none. The fewer
-//! values there are, the more writes a read can come from, and the harder it gets. The solver sees one thread after the other.
+//! values there are, the more writes a read can come from, and the harder it gets. The solver
+//! sees the reads of one thread after those of the other; or, `--by-time 1`, in the order of the hidden interleaving, which is what
+//! somebody knows who has recorded it.
 //!
 //! Times are those of processors, where the system tells them; limits are in seconds of the clock. `--z3 0` leaves z3 out.
 //! What reaches its limit is printed with a `>`, and so is the ratio of z3 to our default core. *Again* is the incremental
@@ -47,10 +49,12 @@ struct Access {
 struct Instance {
     accesses: Vec<Access>,
     locations: usize,
+    by_time: bool,
 }
 
 impl Instance {
-    fn random(events: usize, values: usize, disturbed: usize, seed: u64) -> Instance {
+    fn random(events: usize, disturbed: usize, seed: u64, options: &Options) -> Instance {
+        let values = options.values as usize;
         let mut random = Random(seed * 2 + 1);
         for _ in 0..20 {
             random.below(2);
@@ -72,7 +76,7 @@ impl Instance {
             let victim = reads[random.below(reads.len())];
             accesses[victim].value = (accesses[victim].value + 1 + random.below(values - 1)) % values;
         }
-        Instance { accesses, locations }
+        Instance { accesses, locations, by_time: options.by_time > 0 }
     }
 
     /// Writes to the location of a read; `None` is the initial one, of value 0.
@@ -95,7 +99,9 @@ impl Instance {
         let nodes: Vec<_> = self.accesses.iter().map(|access| solver.add_node(chains[access.thread])).collect();
         nodes.iter().for_each(|&node| solver.add_edge(initial, node));
         let mut reads: Vec<usize> = (0..nodes.len()).filter(|&index| self.accesses[index].is_read).collect();
-        reads.sort_by_key(|&read| self.accesses[read].thread);
+        if !self.by_time {
+            reads.sort_by_key(|&read| self.accesses[read].thread);
+        }
         Asked { solver, initial, nodes, reads }
     }
 
@@ -247,12 +253,13 @@ struct Options {
     seeds: u64,
     limit: u64,
     z3: u64,
+    by_time: u64,
     sizes: Vec<usize>,
 }
 
 impl Options {
     fn parse() -> Options {
-        let mut options = Options { values: 4, seeds: 3, limit: 300, z3: 300, sizes: Vec::new() };
+        let mut options = Options { values: 4, seeds: 3, limit: 300, z3: 300, by_time: 0, sizes: Vec::new() };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             let option = match argument.as_str() {
@@ -260,6 +267,7 @@ impl Options {
                 "--seeds" => &mut options.seeds,
                 "--limit" => &mut options.limit,
                 "--z3" => &mut options.z3,
+                "--by-time" => &mut options.by_time,
                 _ => {
                     options.sizes.extend(argument.parse::<usize>());
                     continue;
@@ -284,7 +292,7 @@ fn main() {
     for &events in &options.sizes {
         for (kind, disturbed) in [("recorded", 0), ("disturbed", 2), ("disturbed", 8)] {
             for seed in 1..=options.seeds {
-                let instance = Instance::random(events, options.values as usize, disturbed, seed);
+                let instance = Instance::random(events, disturbed, seed, &options);
                 print!("{events:>7} {kind:>10} {seed:>5} ");
                 compare(&instance, &options);
             }
