@@ -198,5 +198,6 @@ fn describe(stop: Stop) -> String {
         Stop::Time => "the time limit was reached".to_string(),
         Stop::Memory => "the memory limit was reached".to_string(),
         Stop::Cancelled => "interrupted".to_string(),
+        Stop::Solver => "the solver gave up".to_string(),
     }
 }

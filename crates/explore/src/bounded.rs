@@ -10,7 +10,8 @@
 //! so more is explored, never less.
 
 use crate::event::{Access, Footprint, SyncKind};
-use crate::search::{Incomplete, Search};
+use crate::search::Search;
+use crate::task::Incomplete;
 use crate::wakeup::{Planned, WakeupTree};
 use leno_ir::index::Idx;
 use leno_ir::interp::ThreadId;

@@ -10,6 +10,7 @@
 //! | `history` | what a new event depends on |
 //! | `wakeup` | wake-up trees |
 //! | `run` | one event of the interpreter: a visible step and the invisible ones after it |
+//! | `task` | what is asked of a search, and what it answers |
 //! | `search` | the algorithm: down one execution, back to the last place where something is left |
 //! | `plan` | what is left, planned at the end of an execution |
 //! | `trace` | executions up to the order of independent events |
@@ -28,14 +29,14 @@ mod plan;
 mod run;
 mod search;
 mod shorten;
+mod task;
 mod trace;
 mod wakeup;
 mod witness;
 
 pub use event::Choice;
 pub use plain::{NoTraces, all_traces};
-pub use search::{
-    Bounds, Explored, Finding, Incomplete, Limits, Properties, Stats, Visitor, What, explore, explore_all, explore_with,
-};
+pub use search::{Visitor, explore, explore_all, explore_with};
 pub use shorten::{context_switches, shorten};
+pub use task::{Bounds, Explored, Finding, Incomplete, Limits, Properties, Stats, What};
 pub use witness::{claim_race, options, witness};

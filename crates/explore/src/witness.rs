@@ -2,7 +2,7 @@
 
 use crate::event::Footprint;
 use crate::run::{Inputs, Ran, Statics, go_on_without, run_event};
-use crate::search::{Finding, What};
+use crate::task::{Finding, What};
 use leno_ir::interp::{Image, Machine, Options, ThreadId, UndefinedPolicy};
 use leno_ir::program::{Program, Span};
 use leno_ir::witness::{Claim, Input, Racer, Recorder, Waiting, Witness};

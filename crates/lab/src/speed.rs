@@ -140,7 +140,7 @@ fn cpu_time(whose: Whose) -> Duration {
 }
 
 /// The mean processor time of a child process.
-fn child_cpu(times: u32, mut work: impl FnMut() -> bool) -> Duration {
+pub(crate) fn child_cpu(times: u32, mut work: impl FnMut() -> bool) -> Duration {
     let before = cpu_time(Whose::Children);
     for _ in 0..times {
         work();

@@ -1,14 +1,20 @@
 //! The theory of order against integer clocks in z3, and the two SAT cores against each other.
 //!
-//! `cargo bench -p leno-logic --bench order -- [--no-z3] [EVENTS…]`
+//! `cargo bench -p leno-logic --bench order -- [--values 4] [--seeds 3] [--limit 300] [--z3 300] [EVENTS…]`
 //!
-//! An instance is a recorded run: threads, each a sequence of reads and writes of shared locations with small values. The
+//! An instance is a recorded run: threads, each a sequence of reads and writes of shared locations with one of so many values. The
 //! question is whether some interleaving lets every read see its value. *Recorded* instances take the values from a hidden
-//! interleaving, so there is one; *disturbed* ones change a few values afterwards, so that there usually is none.
+//! interleaving, so there is one; *disturbed* ones change a few values afterwards, so that there may be none. The fewer
+//! values there are, the more writes a read can come from, and the harder it gets. The solver sees one thread after the other.
+//!
+//! Limits are in seconds; `--z3 0` leaves z3 out. What is above a limit is printed as that, with a `>`, and so is the ratio of
+//! z3 to our default core. *Again* is the incremental question: all but the last tenth of the reads, a solution, the
+//! rest of the reads, and then the time of the second solution.
 
 use leno_logic::core::Answer;
 use leno_logic::limits::Limits;
 use leno_logic::literal::Lit;
+use leno_logic::order::Node;
 use leno_logic::solver::{CoreKind, Solver};
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -16,9 +22,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 const THREADS: usize = 8;
-const VALUES: usize = 4;
 const READ_PERCENT: usize = 30;
-const Z3_LIMIT: Duration = Duration::from_secs(300);
 
 struct Random(u64);
 
@@ -46,7 +50,7 @@ struct Instance {
 }
 
 impl Instance {
-    fn random(events: usize, disturbed: usize, seed: u64) -> Instance {
+    fn random(events: usize, values: usize, disturbed: usize, seed: u64) -> Instance {
         let mut random = Random(seed * 2 + 1);
         for _ in 0..20 {
             random.below(2);
@@ -58,7 +62,7 @@ impl Instance {
                 let (thread, location) = (random.below(THREADS), random.below(locations));
                 let is_read = random.below(100) < READ_PERCENT;
                 if !is_read {
-                    memory[location] = random.below(VALUES);
+                    memory[location] = random.below(values);
                 }
                 Access { thread, location, is_read, value: memory[location] }
             })
@@ -66,7 +70,7 @@ impl Instance {
         for _ in 0..disturbed {
             let reads: Vec<usize> = (0..events).filter(|&index| accesses[index].is_read).collect();
             let victim = reads[random.below(reads.len())];
-            accesses[victim].value = (accesses[victim].value + 1 + random.below(VALUES - 1)) % VALUES;
+            accesses[victim].value = (accesses[victim].value + 1 + random.below(values - 1)) % values;
         }
         Instance { accesses, locations }
     }
@@ -82,27 +86,34 @@ impl Instance {
         self.writes_of(location).filter(|w| w.map_or(0, |w| self.accesses[w].value) == value).collect()
     }
 
-    fn solver(&self, kind: CoreKind) -> Solver {
+    /// The events, and the reads that are still to be added, thread by thread.
+    fn solver(&self, kind: CoreKind) -> Asked {
         let mut solver = Solver::new(kind);
         let start = solver.add_chain();
         let initial = solver.add_node(start);
         let chains: Vec<_> = (0..THREADS).map(|_| solver.add_chain()).collect();
         let nodes: Vec<_> = self.accesses.iter().map(|access| solver.add_node(chains[access.thread])).collect();
         nodes.iter().for_each(|&node| solver.add_edge(initial, node));
-        for (index, access) in self.accesses.iter().enumerate().filter(|(_, access)| access.is_read) {
+        let mut reads: Vec<usize> = (0..nodes.len()).filter(|&index| self.accesses[index].is_read).collect();
+        reads.sort_by_key(|&read| self.accesses[read].thread);
+        Asked { solver, initial, nodes, reads }
+    }
+
+    fn add_reads(&self, asked: &mut Asked, count: usize) {
+        let Asked { solver, initial, nodes, reads } = asked;
+        for index in reads.drain(..count) {
             let read = solver.add_read(nodes[index]);
             let mut clause = Vec::new();
             for candidate in self.candidates(index) {
                 let lit = solver.new_literal();
-                solver.add_reads_from(read, lit, candidate.map_or(initial, |write| nodes[write]));
+                solver.add_reads_from(read, lit, candidate.map_or(*initial, |write| nodes[write]));
                 clause.push(lit);
             }
-            for write in self.writes_of(access.location).flatten() {
+            for write in self.writes_of(self.accesses[index].location).flatten() {
                 solver.add_hit(read, Lit::TRUE, nodes[write]);
             }
             solver.add_clause(&clause);
         }
-        solver
     }
 
     /// The clauses of the papers, over integer clocks.
@@ -145,28 +156,72 @@ impl Instance {
     }
 }
 
-fn seconds(work: impl FnOnce() -> String) -> (String, f64) {
-    let start = Instant::now();
-    let answer = work();
-    (answer, start.elapsed().as_secs_f64())
+/// An instance in a solver.
+struct Asked {
+    solver: Solver,
+    initial: Node,
+    nodes: Vec<Node>,
+    reads: Vec<usize>,
 }
 
-fn ours(instance: &Instance, kind: CoreKind) -> String {
-    let mut solver = instance.solver(kind);
-    let answer = solver.solve(&[], &Limits::until(Instant::now() + Z3_LIMIT));
-    if std::env::var("STATS").is_ok() {
-        eprintln!("{kind:?} {:?} splits {}", solver.statistics(), solver.splits());
+/// An answer and how long it took.
+struct Timed {
+    answer: String,
+    seconds: f64,
+}
+
+impl Timed {
+    fn new(work: impl FnOnce() -> String) -> Timed {
+        let start = Instant::now();
+        let answer = work();
+        Timed { answer, seconds: start.elapsed().as_secs_f64() }
     }
-    match answer {
+
+    fn is_late(&self) -> bool {
+        self.answer == "timeout"
+    }
+
+    fn text(&self) -> String {
+        format!("{}{:.3}", if self.is_late() { ">" } else { "" }, self.seconds)
+    }
+}
+
+fn solve(solver: &mut Solver, limit: u64) -> String {
+    match solver.solve(&[], &Limits::until(Instant::now() + Duration::from_secs(limit))) {
         Answer::Satisfiable => "sat".to_string(),
         Answer::Unsatisfiable => "unsat".to_string(),
         Answer::Unknown(_) => "timeout".to_string(),
     }
 }
 
-fn z3(text: &str) -> String {
-    let limit = format!("-T:{}", Z3_LIMIT.as_secs());
-    let child = Command::new("z3").args(["-in", &limit]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+fn at_once(instance: &Instance, kind: CoreKind, limit: u64) -> (Timed, u64) {
+    let mut conflicts = 0;
+    let timed = Timed::new(|| {
+        let mut asked = instance.solver(kind);
+        let count = asked.reads.len();
+        instance.add_reads(&mut asked, count);
+        let answer = solve(&mut asked.solver, limit);
+        conflicts = asked.solver.statistics().conflicts;
+        answer
+    });
+    (timed, conflicts)
+}
+
+/// The last tenth of the reads after a solution without them.
+fn again(instance: &Instance, limit: u64) -> Timed {
+    let mut asked = instance.solver(CoreKind::default());
+    let count = asked.reads.len();
+    instance.add_reads(&mut asked, count - count / 10);
+    solve(&mut asked.solver, limit);
+    Timed::new(|| {
+        instance.add_reads(&mut asked, count / 10);
+        solve(&mut asked.solver, limit)
+    })
+}
+
+fn z3(text: &str, limit: u64) -> String {
+    let child =
+        Command::new("z3").args(["-in", &format!("-T:{limit}")]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
     let Ok(mut child) = child else { return "z3 is not installed".to_string() };
     if let Some(mut input) = child.stdin.take() {
         let _ = input.write_all(text.as_bytes());
@@ -174,33 +229,73 @@ fn z3(text: &str) -> String {
     child.wait_with_output().map_or_else(|e| e.to_string(), |o| String::from_utf8_lossy(&o.stdout).trim().to_string())
 }
 
-fn main() {
-    let arguments: Vec<String> = std::env::args().skip(1).filter(|a| a != "--bench").collect();
-    let with_z3 = !arguments.iter().any(|a| a == "--no-z3");
-    let mut sizes: Vec<usize> = arguments.iter().filter_map(|a| a.parse().ok()).collect();
-    if sizes.is_empty() {
-        sizes = vec![200, 1000];
-    }
-    println!("{THREADS} threads, {READ_PERCENT}% reads; seconds");
-    println!(
-        "{:>7} {:>10} {:>5} {:>8} {:>9} {:>9} {:>9} {:>7}",
-        "events", "kind", "seed", "answer", "cadical", "batsat", "z3", "ratio"
-    );
-    for events in sizes {
-        for (kind, disturbed) in [("recorded", 0), ("disturbed", 2), ("disturbed", 8)] {
-            for seed in 1..=3 {
-                let instance = Instance::random(events, disturbed, seed);
-                let (answer, cadical) = seconds(|| ours(&instance, CoreKind::Cadical));
-                let (second, batsat) = seconds(|| ours(&instance, CoreKind::Batsat));
-                assert_eq!(answer, second, "the cores disagree");
-                print!("{events:>7} {kind:>10} {seed:>5} {answer:>8} {cadical:>9.3} {batsat:>9.3}");
-                if with_z3 {
-                    let (third, z3) = seconds(|| z3(&instance.smtlib()));
-                    assert!(third == answer || third == "timeout", "z3 says {third}, we say {answer}");
-                    print!(" {z3:>9.2} {:>7.0}", z3 / cadical.min(batsat));
+/// The command line: options, each with a number, and sizes.
+struct Options {
+    values: u64,
+    seeds: u64,
+    limit: u64,
+    z3: u64,
+    sizes: Vec<usize>,
+}
+
+impl Options {
+    fn parse() -> Options {
+        let mut options = Options { values: 4, seeds: 3, limit: 300, z3: 300, sizes: Vec::new() };
+        let mut arguments = std::env::args().skip(1);
+        while let Some(argument) = arguments.next() {
+            let option = match argument.as_str() {
+                "--values" => &mut options.values,
+                "--seeds" => &mut options.seeds,
+                "--limit" => &mut options.limit,
+                "--z3" => &mut options.z3,
+                _ => {
+                    options.sizes.extend(argument.parse::<usize>());
+                    continue;
                 }
-                println!();
+            };
+            *option = arguments.next().and_then(|number| number.parse().ok()).expect("a number follows an option");
+        }
+        if options.sizes.is_empty() {
+            options.sizes = vec![200, 1000];
+        }
+        options
+    }
+}
+
+fn main() {
+    let options = Options::parse();
+    println!("{THREADS} threads, {READ_PERCENT}% reads, {} values; seconds", options.values);
+    println!(
+        "{:>7} {:>10} {:>5} {:>8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>7}",
+        "events", "kind", "seed", "answer", "conflicts", "cadical", "again", "batsat", "z3", "ratio"
+    );
+    for &events in &options.sizes {
+        for (kind, disturbed) in [("recorded", 0), ("disturbed", 2), ("disturbed", 8)] {
+            for seed in 1..=options.seeds {
+                let instance = Instance::random(events, options.values as usize, disturbed, seed);
+                print!("{events:>7} {kind:>10} {seed:>5} ");
+                compare(&instance, &options);
             }
         }
     }
+}
+
+fn compare(instance: &Instance, options: &Options) {
+    let (cadical, conflicts) = at_once(instance, CoreKind::Cadical, options.limit);
+    print!("{:>8} {conflicts:>9} {:>9}", cadical.answer, cadical.text());
+    let again = again(instance, options.limit);
+    let (batsat, _) = at_once(instance, CoreKind::Batsat, options.limit);
+    print!(" {:>9} {:>9}", again.text(), batsat.text());
+    let mut all = vec![again, batsat];
+    if options.z3 > 0 {
+        let text = instance.smtlib();
+        let z3 = Timed::new(|| z3(&text, options.z3));
+        let bound = if z3.is_late() { ">" } else { "" };
+        print!(" {:>9} {:>7}", z3.text(), format!("{bound}{:.0}", z3.seconds / cadical.seconds));
+        all.push(z3);
+    }
+    println!();
+    let mut answers: Vec<&String> = all.iter().chain([&cadical]).filter(|t| !t.is_late()).map(|t| &t.answer).collect();
+    answers.dedup();
+    assert!(answers.len() <= 1, "different answers: {answers:?}");
 }

@@ -11,6 +11,7 @@ mod clauses;
 pub use circuit::{Circuit, Gate, Wire};
 
 use crate::core::ClauseSink;
+use crate::limits::{Limits, Stop};
 use crate::literal::Lit;
 use crate::term::{Assignment, Node, Term, Terms};
 use clauses::Clauses;
@@ -30,6 +31,9 @@ pub struct Blaster {
 
 const NOWHERE: u32 = u32::MAX;
 
+/// After how many gates limits are looked at: some ten milliseconds.
+const INTERVAL: usize = 20_000;
+
 impl Blaster {
     pub fn new() -> Blaster {
         Blaster::default()
@@ -37,16 +41,28 @@ impl Blaster {
 
     /// The literal that is true exactly when the Boolean is.
     pub fn literal(&mut self, terms: &Terms, term: Term, sink: &mut dyn ClauseSink) -> Lit {
-        self.translate(terms, term);
-        let wire = self.wires_of(terms, term)[0];
-        self.clauses.literal(&self.circuit, wire, sink)
+        self.bits(terms, term, sink)[0]
     }
 
     /// The literals of the bits, the lowest first; one for a Boolean.
     pub fn bits(&mut self, terms: &Terms, term: Term, sink: &mut dyn ClauseSink) -> Vec<Lit> {
-        self.translate(terms, term);
+        match self.bits_within(terms, term, sink, &Limits::default()) {
+            Ok(bits) => bits,
+            Err(stop) => unreachable!("there are no limits, and yet: {stop:?}"),
+        }
+    }
+
+    /// The same within limits. After a stop, what has been translated remains, and asking again goes on from there.
+    pub fn bits_within(
+        &mut self,
+        terms: &Terms,
+        term: Term,
+        sink: &mut dyn ClauseSink,
+        limits: &Limits,
+    ) -> Result<Vec<Lit>, Stop> {
+        self.translate(terms, term, limits)?;
         let wires = self.wires_of(terms, term).to_vec();
-        wires.into_iter().map(|wire| self.clauses.literal(&self.circuit, wire, sink)).collect()
+        wires.into_iter().map(|wire| self.clauses.literal(&self.circuit, wire, sink, limits)).collect()
     }
 
     /// The values of all variables, from the values of literals. Bits that no clause is about are 0.
@@ -81,12 +97,17 @@ impl Blaster {
     }
 
     /// Makes the wires of a term, and of all that it is made of.
-    fn translate(&mut self, terms: &Terms, root: Term) {
+    fn translate(&mut self, terms: &Terms, root: Term, limits: &Limits) -> Result<(), Stop> {
         if self.place.len() < terms.len() {
             self.place.resize(terms.len(), NOWHERE);
         }
         let mut waiting = vec![root];
+        let mut checked = 0;
         while let Some(&term) = waiting.last() {
+            if self.circuit.len() >= checked + INTERVAL {
+                checked = self.circuit.len();
+                limits.stop().map_or(Ok(()), Err)?;
+            }
             if self.is_translated(term) {
                 waiting.pop();
                 continue;
@@ -103,6 +124,7 @@ impl Blaster {
             self.place[term.index()] = place.expect("fewer than 2^32 bits");
             self.wires.extend(wires);
         }
+        Ok(())
     }
 
     fn translate_node(&mut self, terms: &Terms, term: Term) -> Vec<Wire> {

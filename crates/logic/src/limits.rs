@@ -14,6 +14,8 @@ pub enum Stop {
     Time,
     Memory,
     Cancelled,
+    /// Another solver gave up by itself.
+    Solver,
 }
 
 /// What a solver may spend. The default is everything.
@@ -32,6 +34,16 @@ impl Limits {
     /// Everything until `deadline`.
     pub fn until(deadline: Instant) -> Limits {
         Limits { deadline: Some(deadline), ..Limits::default() }
+    }
+
+    /// These, and no more than so many resident bytes.
+    pub fn with_memory(self, bytes: u64) -> Limits {
+        Limits { memory: Some(bytes), ..self }
+    }
+
+    /// These, until the flag is set.
+    pub fn with_cancel(self, flag: Arc<AtomicBool>) -> Limits {
+        Limits { cancel: Some(flag), ..self }
     }
 
     /// The reason to stop now, if there is one.

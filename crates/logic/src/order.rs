@@ -14,12 +14,12 @@
 //! - a candidate `w` with `w` before `v` before `r` is overwritten: `r` cannot read from it;
 //! - a guarded edge that would close a cycle is ruled out.
 //!
-//! Where the papers search the graph for each of these, we compare clocks ([`clocks`]). Saturation under the rules is
+//! Where the papers search the graph for each of these, we compare clocks (`clocks`). Saturation under the rules is
 //! not complete (sequential consistency of a given reads-from relation is NP-complete), so a full assignment is put into a line
-//! ([`linearize`]); where that gets stuck, the solver is given the case distinction as a clause and goes on.
+//! (`linearize`); where that gets stuck, the solver is given the case distinction as a clause and goes on.
 //!
-//! Explanations are made on demand, from the paths as they were when the literal was implied ([`explain`]); a proof gets these
-//! paths, step by step ([`justify`]).
+//! Explanations are made on demand, from the paths as they were when the literal was implied (`explain`); a proof gets these
+//! paths, step by step (`justify`).
 
 mod clocks;
 mod explain;

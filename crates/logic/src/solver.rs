@@ -4,6 +4,11 @@
 //! become clauses over new *before* literals (true: the one comes first; false: the other does), and the search goes on where
 //! it was. This happens between calls of the core, so that the core never has to make variables during a search.
 
+mod query;
+mod switches;
+
+pub use query::{Query, Solution};
+
 use crate::blast::Blaster;
 use crate::core::batsat::Batsat;
 use crate::core::cadical::Cadical;
@@ -12,6 +17,7 @@ use crate::limits::{Limits, Stop};
 use crate::literal::{Lit, Var};
 use crate::order::{Chain, Line, Node, Order, Read, Split};
 use crate::proof::Proof;
+use crate::smtlib::{External, ExternalError, Verdict};
 use crate::term::{Assignment, Term, Terms};
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -35,6 +41,15 @@ pub struct Solver {
     line: Vec<Node>,
     splits: u64,
     proof: Proof,
+    recorded: Option<Query>,
+    outside: Option<Outside>,
+}
+
+/// What another solver said to the last query.
+enum Outside {
+    Model(Solution),
+    /// Under these assumptions: which of them it needed is not known.
+    Refuted(Vec<Lit>),
 }
 
 impl Default for Solver {
@@ -65,9 +80,28 @@ impl Solver {
             line: Vec::new(),
             splits: 0,
             proof,
+            recorded: None,
+            outside: None,
         };
         solver.observe(Lit::TRUE); // so that a core always has something to ask the theory about
         solver
+    }
+
+    /// Keeps a record of everything that the solver is given from now on, for [`Solver::query`].
+    pub fn recording(mut self) -> Solver {
+        self.recorded = Some(Query::default());
+        self
+    }
+
+    /// Everything that the solver was given, if it is recording.
+    pub fn query(&self) -> Option<&Query> {
+        self.recorded.as_ref()
+    }
+
+    fn record(&mut self, what: impl FnOnce(&mut Query)) {
+        if let Some(query) = &mut self.recorded {
+            what(query);
+        }
     }
 
     pub fn new_literal(&mut self) -> Lit {
@@ -78,7 +112,11 @@ impl Solver {
     pub fn literal(&mut self, terms: &Terms, term: Term) -> Lit {
         match terms.as_bool(term) {
             Some(value) => Lit::from(value),
-            None => self.blaster.literal(terms, term, self.core.as_mut()),
+            None => {
+                let lit = self.blaster.literal(terms, term, self.core.as_mut());
+                self.record(|query| query.definition(lit, term));
+                lit
+            }
         }
     }
 
@@ -90,11 +128,15 @@ impl Solver {
 
     /// The values that the model gives to the variables of terms.
     pub fn model(&mut self, terms: &Terms) -> Assignment {
+        if let Some(Outside::Model(solution)) = &self.outside {
+            return solution.assignment.clone();
+        }
         let (blaster, core) = (&self.blaster, &mut self.core);
         blaster.assignment(terms, |lit| core.value(lit))
     }
 
     pub fn add_clause(&mut self, clause: &[Lit]) {
+        self.record(|query| query.clause(clause));
         self.core.add_clause(clause);
     }
 
@@ -103,27 +145,36 @@ impl Solver {
     }
 
     pub fn add_node(&mut self, chain: Chain) -> Node {
+        self.record(|query| query.node(chain));
         self.order.borrow_mut().add_node(chain)
     }
 
+    pub fn chain_of(&self, node: Node) -> Chain {
+        self.order.borrow().chain_of(node)
+    }
+
     pub fn add_edge(&mut self, from: Node, to: Node) {
+        self.record(|query| query.edge(Lit::TRUE, from, to));
         self.order.borrow_mut().add_edge(from, to);
     }
 
     pub fn add_guarded_edge(&mut self, guard: Lit, from: Node, to: Node) {
         if guard != Lit::FALSE {
+            self.record(|query| query.edge(guard, from, to));
             self.observe(guard);
             self.order.borrow_mut().add_guarded_edge(guard, from, to);
         }
     }
 
     pub fn add_read(&mut self, node: Node) -> Read {
+        self.record(|query| query.read(node));
         self.order.borrow_mut().add_read(node)
     }
 
     /// See [`Order::add_reads_from`].
     pub fn add_reads_from(&mut self, read: Read, lit: Lit, write: Node) {
         if lit != Lit::FALSE {
+            self.record(|query| query.source(read, lit, write));
             self.observe(lit);
             self.order.borrow_mut().add_reads_from(read, lit, write);
         }
@@ -132,6 +183,7 @@ impl Solver {
     /// See [`Order::add_hit`].
     pub fn add_hit(&mut self, read: Read, lit: Lit, write: Node) {
         if lit != Lit::FALSE {
+            self.record(|query| query.hit(read, lit, write));
             self.observe(lit);
             self.order.borrow_mut().add_hit(read, lit, write);
         }
@@ -152,6 +204,7 @@ impl Solver {
 
     /// Searches for an assignment and an order under `assumptions`.
     pub fn solve(&mut self, assumptions: &[Lit], limits: &Limits) -> Answer {
+        self.outside = None;
         loop {
             if let Some(stop) = limits.stop() {
                 return Answer::Unknown(stop);
@@ -173,6 +226,32 @@ impl Solver {
         }
     }
 
+    /// Has another solver answer, if this one is recording. Values, terms and the line are then those of its model; all
+    /// assumptions count as failed. `terms` is the arena of all terms that were given.
+    pub fn solve_with(
+        &mut self,
+        external: &External,
+        terms: &Terms,
+        assumptions: &[Lit],
+        limits: &Limits,
+    ) -> Result<Answer, ExternalError> {
+        let query = self.recorded.as_ref().ok_or(ExternalError::NotRecorded)?;
+        let script = query.script(terms, assumptions);
+        let (answer, outside) = match external.solve(&script.question(), limits) {
+            Ok(Verdict::Satisfiable(model)) => {
+                let solution = query.solution(terms, assumptions, &script, &model);
+                self.line = solution.line.clone();
+                (Answer::Satisfiable, Some(Outside::Model(solution)))
+            }
+            Ok(Verdict::Unsatisfiable) => (Answer::Unsatisfiable, Some(Outside::Refuted(assumptions.to_vec()))),
+            Ok(Verdict::Unknown(_)) => (Answer::Unknown(Stop::Solver), None),
+            Err(ExternalError::Stopped(stop)) => (Answer::Unknown(stop), None),
+            Err(error) => return Err(error),
+        };
+        self.outside = outside;
+        Ok(answer)
+    }
+
     fn split(&mut self, Split { read, source, writer, hit, hitter }: Split) {
         self.splits += 1;
         let reader = self.order.borrow().node_of(read);
@@ -185,7 +264,10 @@ impl Solver {
 
     /// The value of `lit` in the model.
     pub fn value(&mut self, lit: Lit) -> bool {
-        self.core.value(lit)
+        match &self.outside {
+            Some(Outside::Model(solution)) => solution.value(lit),
+            _ => self.core.value(lit),
+        }
     }
 
     /// All nodes in the order of the model.
@@ -195,7 +277,10 @@ impl Solver {
 
     /// Assumptions that are impossible together.
     pub fn failed(&mut self) -> Vec<Lit> {
-        self.core.failed()
+        match &self.outside {
+            Some(Outside::Refuted(assumptions)) => assumptions.clone(),
+            _ => self.core.failed(),
+        }
     }
 
     pub fn statistics(&self) -> Statistics {

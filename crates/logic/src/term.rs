@@ -5,6 +5,24 @@
 //! recurse. Every constructor simplifies before it makes a node; what it looks at is bounded, so that building a term costs
 //! a small constant whatever it is built from.
 //!
+//! ```
+//! use leno_logic::core::Answer;
+//! use leno_logic::limits::Limits;
+//! use leno_logic::solver::Solver;
+//! use leno_logic::term::{Sort, Terms, evaluate};
+//!
+//! let mut terms = Terms::new();
+//! let x = terms.variable(Sort::Bits(32), "x");
+//! let one = terms.bits(32, 1);
+//! let more = terms.add(x, one);
+//! let wraps = terms.slt(more, x);
+//!
+//! let mut solver = Solver::default();
+//! solver.assert(&terms, wraps);
+//! assert_eq!(solver.solve(&[], &Limits::default()), Answer::Satisfiable);
+//! assert_eq!(evaluate(&terms, x, &solver.model(&terms)).number(), 0x7FFF_FFFF);
+//! ```
+//!
 //! Few kinds of nodes stand for many operations, so that one rule serves all of them:
 //!
 //! | what is asked for | what is stored |

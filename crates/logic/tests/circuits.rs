@@ -5,29 +5,16 @@ mod plain;
 use leno_logic::blast::Blaster;
 use leno_logic::core::batsat::Batsat;
 use leno_logic::core::cadical::Cadical;
-use leno_logic::core::{Answer, Consequence, Propagator, SatCore};
-use leno_logic::limits::Limits;
+use leno_logic::core::{Answer, SatCore};
+use leno_logic::limits::{Limits, Stop};
 use leno_logic::literal::Lit;
+use leno_logic::order::Order;
 use leno_logic::term::{Sort, Term, Terms, Value, evaluate};
 use plain::{Op, Plain, Random};
 use std::cell::RefCell;
 use std::rc::Rc;
-
-struct NoTheory;
-
-impl Propagator for NoTheory {
-    fn assign(&mut self, _: Lit) {}
-    fn new_level(&mut self) {}
-    fn backtrack(&mut self, _: usize) {}
-    fn propagate(&mut self) -> Consequence {
-        Consequence::Nothing
-    }
-    fn explain(&mut self, _: Lit, _: &mut Vec<Lit>) {}
-    fn model_found(&mut self) {}
-    fn conflict(&self) -> &[Lit] {
-        &[]
-    }
-}
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 fn compute_in(core: &mut dyn SatCore, seed: u64) {
     let mut random = Random::new(seed);
@@ -66,10 +53,10 @@ fn compute_in(core: &mut dyn SatCore, seed: u64) {
 #[test]
 fn circuits_compute() {
     for seed in 0..300 {
-        compute_in(&mut Batsat::new(Rc::new(RefCell::new(NoTheory))), seed);
+        compute_in(&mut Batsat::new(Rc::new(RefCell::new(Order::default()))), seed);
     }
     for seed in 300..450 {
-        compute_in(&mut Cadical::new(Rc::new(RefCell::new(NoTheory))), seed);
+        compute_in(&mut Cadical::new(Rc::new(RefCell::new(Order::default()))), seed);
     }
 }
 
@@ -90,7 +77,7 @@ fn depth_is_no_problem() {
     }
     let zero = terms.bits(8, 0);
     let goal = terms.eq(value, zero);
-    let mut core = Batsat::new(Rc::new(RefCell::new(NoTheory)));
+    let mut core = Batsat::new(Rc::new(RefCell::new(Order::default())));
     let mut blaster = Blaster::new();
     let mut assumptions: Vec<Lit> = conditions.iter().map(|&c| !blaster.literal(&terms, c, &mut core)).collect();
     assumptions.push(blaster.literal(&terms, goal, &mut core));
@@ -99,4 +86,29 @@ fn depth_is_no_problem() {
     assert_eq!(evaluate(&terms, goal, &assignment), Value::Bool(true));
     let map = conditions.iter().map(|&condition| (condition, Term::FALSE)).collect();
     assert_eq!(terms.substitute(value, &map), x, "with all conditions false, nothing has happened");
+}
+
+/// Translation stops when it is asked to, and goes on from there.
+#[test]
+fn translation_can_be_stopped() {
+    let mut terms = Terms::new();
+    let [x, y] = ["x", "y"].map(|name| terms.variable(Sort::Bits(128), name));
+    let mut value = x;
+    for _ in 0..40 {
+        let sum = terms.bvxor(value, y);
+        value = terms.mul(value, sum);
+    }
+    let goal = terms.eq(value, x);
+    let mut core = Batsat::new(Rc::new(RefCell::new(Order::default())));
+    let mut blaster = Blaster::new();
+    let mut limits = Limits::default();
+    limits.cancel = Some(Arc::new(AtomicBool::new(true)));
+    assert_eq!(blaster.bits_within(&terms, goal, &mut core, &limits), Err(Stop::Cancelled));
+    let begun = blaster.gates();
+    let lit = blaster.literal(&terms, goal, &mut core);
+    assert!(begun < 100_000 && blaster.gates() > 500_000, "{begun} of {} gates", blaster.gates());
+    // 0 is equal to its product with anything.
+    let inputs = [blaster.bits(&terms, x, &mut core), blaster.bits(&terms, y, &mut core)].concat();
+    let assumptions: Vec<Lit> = inputs.into_iter().map(|lit| !lit).chain([lit]).collect();
+    assert_eq!(core.solve(&assumptions, &Limits::default()), Answer::Satisfiable);
 }

@@ -7,7 +7,9 @@ use leno_logic::limits::Limits;
 use leno_logic::literal::Lit;
 use leno_logic::order::Node;
 use leno_logic::proof::Proof;
+use leno_logic::smtlib::{External, ExternalError};
 use leno_logic::solver::{CoreKind, Solver};
+use leno_logic::term::{Sort, Terms, evaluate};
 
 /// A small generator of random numbers (SplitMix64).
 struct Random(u64);
@@ -149,12 +151,22 @@ impl Structure {
         (0..count).filter(|&r| self.events[r].reads.is_some()).flat_map(|r| of(r).map(move |w| (r, w))).collect()
     }
 
-    /// Whether some values of the free variables and some linearisation satisfy everything.
-    fn brute_force(&self) -> bool {
-        (0..1u32 << self.free).any(|values| self.extend(values, &mut Vec::new()))
+    /// Whether some values of the free variables and some linearisation satisfy everything, with at most so many switches.
+    fn brute_force(&self, most: usize) -> bool {
+        (0..1u32 << self.free).any(|values| self.extend(values, most, &mut Vec::new()))
     }
 
-    fn extend(&self, values: u32, line: &mut Vec<usize>) -> bool {
+    /// How often the chain changes between events that happen.
+    fn switches(&self, values: u32, line: &[usize]) -> usize {
+        let happening = line.iter().map(|&index| &self.events[index]).filter(|event| holds(event.occurs, values));
+        let chains: Vec<usize> = happening.map(|event| event.chain).collect();
+        chains.windows(2).filter(|pair| pair[0] != pair[1]).count()
+    }
+
+    fn extend(&self, values: u32, most: usize, line: &mut Vec<usize>) -> bool {
+        if self.switches(values, line) > most {
+            return false;
+        }
         if line.len() == self.events.len() {
             return self.accepts(values, line);
         }
@@ -164,7 +176,7 @@ impl Structure {
             let edges_ready = self.edges.iter().all(|&(g, from, to)| to != event || !holds(g, values) || earlier(from));
             if !earlier(event) && chain_ready && edges_ready {
                 line.push(event);
-                let found = self.extend(values, line);
+                let found = self.extend(values, most, line);
                 line.pop();
                 if found {
                     return true;
@@ -211,7 +223,10 @@ struct Encoded {
 
 impl Encoded {
     fn new(structure: &Structure, kind: CoreKind, proof: Proof) -> Encoded {
-        let mut solver = Solver::with_proof(kind, proof);
+        Encoded::over(structure, Solver::with_proof(kind, proof))
+    }
+
+    fn over(structure: &Structure, mut solver: Solver) -> Encoded {
         let free: Vec<Lit> = (0..structure.free).map(|_| solver.new_literal()).collect();
         let initial_chain = solver.add_chain();
         let initial = solver.add_node(initial_chain);
@@ -289,10 +304,10 @@ impl Encoded {
     }
 
     /// Checks that the model is one: its line is a linearisation, and reads see what it says they see.
-    fn check_model(&mut self, structure: &Structure) {
+    /// Returns its switches.
+    fn check_model(&mut self, structure: &Structure) -> usize {
         let values: u32 = (0..structure.free).map(|var| u32::from(self.solver.value(self.free[var])) << var).sum();
         let line = self.solver.line().to_vec();
-        assert_eq!(line.len(), self.nodes.len(), "every node is on the line");
         let at =
             |index: usize| line.iter().position(|&node| node == self.nodes[index]).expect("every node is on the line");
         for (index, event) in structure.events.iter().enumerate() {
@@ -310,6 +325,17 @@ impl Encoded {
             assert_eq!(self.solver.value(lit), sources[read] == Some(write), "reads see the last write");
         }
         assert!(structure.accepts(values, &events));
+        structure.switches(values, &events)
+    }
+
+    fn bound_switches(&mut self, structure: &Structure, most: usize) -> Lit {
+        let events: Vec<(Node, Lit)> = structure
+            .events
+            .iter()
+            .enumerate()
+            .map(|(index, event)| (self.nodes[index], self.literal(event.occurs)))
+            .collect();
+        self.solver.bound_switches(&events, most)
     }
 }
 
@@ -322,12 +348,12 @@ fn check_proof(proof: &Proof, what: &str) {
 
 #[test]
 fn random_structures_are_satisfiable_exactly_when_a_linearisation_exists() {
-    let count = std::env::var("LENO_ORDER").ok().and_then(|n| n.parse().ok()).unwrap_or(1500);
+    let count = std::env::var("LENO_ORDER").ok().and_then(|n| n.parse().ok()).unwrap_or(1000);
     let mut satisfiable = 0;
     let mut splits = 0;
     for seed in 0..count {
         let structure = Structure::random(&mut Random(seed));
-        let expected = structure.brute_force();
+        let expected = structure.brute_force(usize::MAX);
         for kind in [CoreKind::Cadical, CoreKind::Batsat] {
             let proof = Proof::in_memory();
             let mut encoded = Encoded::new(&structure, kind, proof.clone());
@@ -346,6 +372,121 @@ fn random_structures_are_satisfiable_exactly_when_a_linearisation_exists() {
     println!("{count} structures, {satisfiable} satisfiable, {splits} splits");
     assert!(splits > 0, "some structures need a case distinction");
     assert!(satisfiable > count / 5 && satisfiable < count * 9 / 10, "{satisfiable} of {count} are satisfiable");
+}
+
+#[test]
+fn a_bound_on_switches_is_kept_exactly_and_can_be_lifted() {
+    let count = std::env::var("LENO_ORDER").ok().and_then(|n| n.parse().ok()).unwrap_or(600);
+    let (mut kept, mut needed) = (0, 0);
+    for seed in 0..count {
+        let mut random = Random(seed);
+        let structure = Structure::random(&mut random);
+        let most = random.below(6);
+        let (bounded, unbounded) = (structure.brute_force(most), structure.brute_force(usize::MAX));
+        for kind in [CoreKind::Cadical, CoreKind::Batsat] {
+            let proof = Proof::in_memory();
+            let mut encoded = Encoded::new(&structure, kind, proof.clone());
+            let bound = encoded.bound_switches(&structure, most);
+            let answer = encoded.solver.solve(&[bound], &Limits::default());
+            assert_eq!(answer == Answer::Satisfiable, bounded, "seed {seed}, {kind:?}, {most} switches");
+            if bounded {
+                assert!(encoded.check_model(&structure) <= most, "seed {seed}, {kind:?}");
+                kept += 1;
+            } else {
+                check_proof(&proof, &format!("seed {seed}, {kind:?}, {most} switches"));
+                let blamed = !encoded.solver.failed().is_empty();
+                assert!(blamed || !unbounded, "seed {seed}, {kind:?}: the bound was needed");
+                needed += u64::from(unbounded);
+            }
+            let answer = encoded.solver.solve(&[!bound], &Limits::default());
+            assert_eq!(answer == Answer::Satisfiable, unbounded, "seed {seed}, {kind:?}, lifted");
+            if unbounded {
+                encoded.check_model(&structure);
+            }
+        }
+    }
+    assert!(kept > count / 2 && needed > count / 8, "{kept} bounds were kept and {needed} needed, of {count}");
+}
+
+#[test]
+fn another_solver_agrees_about_the_printed_query() {
+    let Ok(z3) = External::new("z3 -in") else { panic!("a command line") };
+    let count = std::env::var("LENO_SMTLIB").ok().and_then(|n| n.parse().ok()).unwrap_or(60);
+    let terms = Terms::new();
+    for seed in 0..count {
+        let mut random = Random(seed);
+        let structure = Structure::random(&mut random);
+        let mut encoded = Encoded::over(&structure, Solver::default().recording());
+        let bounded = random.chance(50).then(|| encoded.bound_switches(&structure, random.below(5)));
+        let assumptions: Vec<Lit> = bounded.into_iter().collect();
+        let theirs = match encoded.solver.solve_with(&z3, &terms, &assumptions, &Limits::default()) {
+            Err(ExternalError::Start { .. }) => return println!("z3 is not installed"),
+            theirs => theirs.expect("z3 answers"),
+        };
+        if theirs == Answer::Satisfiable {
+            encoded.check_model(&structure);
+        }
+        let ours = encoded.solver.solve(&assumptions, &Limits::default());
+        assert_eq!(theirs, ours, "seed {seed}");
+        // What the search has added since does not change the question.
+        let again = encoded.solver.solve_with(&z3, &terms, &assumptions, &Limits::default());
+        assert_eq!(again.ok(), Some(ours), "seed {seed}");
+    }
+}
+
+/// Two threads, one of which adds up what it reads: terms and events in one query.
+#[test]
+fn another_solver_finds_values_and_a_line() {
+    let Ok(z3) = External::new("z3 -in") else { panic!("a command line") };
+    let mut terms = Terms::new();
+    let mut solver = Solver::default().recording();
+    let chains = [solver.add_chain(), solver.add_chain(), solver.add_chain()];
+    let initial = solver.add_node(chains[0]);
+    let writes = [solver.add_node(chains[1]), solver.add_node(chains[1])];
+    let reads = [solver.add_node(chains[2]), solver.add_node(chains[2])];
+    writes.into_iter().chain(reads).for_each(|node| solver.add_edge(initial, node));
+    let values = [5, 9, 0].map(|value| terms.bits(8, value));
+    let mut seen = Vec::new();
+    for (index, &node) in reads.iter().enumerate() {
+        let read = solver.add_read(node);
+        let value = terms.variable(Sort::Bits(8), format!("seen{index}"));
+        let mut sources = Vec::new();
+        for (&write, &written) in [writes[0], writes[1], initial].iter().zip(&values) {
+            let same = terms.eq(value, written);
+            let (source, same) = (solver.new_literal(), solver.literal(&terms, same));
+            solver.add_reads_from(read, source, write);
+            solver.add_clause(&[!source, same]);
+            sources.push(source);
+        }
+        writes.iter().for_each(|&write| solver.add_hit(read, Lit::TRUE, write));
+        solver.add_clause(&sources);
+        seen.push(value);
+    }
+    let sum = terms.add(seen[0], seen[1]);
+    for (wanted, line) in [(14, Some([0, 1, 3, 2, 4])), (5, Some([0, 3, 1, 4, 2])), (4, None)] {
+        let wanted = terms.bits(8, wanted);
+        let equal = terms.eq(sum, wanted);
+        let equal = solver.literal(&terms, equal);
+        let expected = if line.is_some() { Answer::Satisfiable } else { Answer::Unsatisfiable };
+        for external in [false, true] {
+            let answer = match external {
+                true => match solver.solve_with(&z3, &terms, &[equal], &Limits::default()) {
+                    Err(ExternalError::Start { .. }) => return println!("z3 is not installed"),
+                    answer => answer.expect("z3 answers"),
+                },
+                false => solver.solve(&[equal], &Limits::default()),
+            };
+            assert_eq!(answer, expected);
+            if let Some(line) = line {
+                assert_eq!(solver.line(), line.map(Node));
+                let model = solver.model(&terms);
+                assert_eq!(evaluate(&terms, sum, &model), evaluate(&terms, wanted, &model));
+                assert!(solver.value(equal));
+            } else {
+                assert_eq!(solver.failed(), [equal]);
+            }
+        }
+    }
 }
 
 #[test]

@@ -63,6 +63,22 @@ fn long_sums_stay_short() {
     assert!(terms.len() < 6 * variables.len(), "{} terms for 2000 additions", terms.len());
 }
 
+/// Graphs whose parts are shared have exponentially many paths, which no rule may follow all of.
+#[test]
+fn sharing_costs_nothing() {
+    let mut terms = Terms::new();
+    let mut value = terms.variable(Sort::Bits(16), "x");
+    for _ in 0..200 {
+        let [left, right] = ["a", "b"].map(|name| terms.variable(Sort::Bits(16), name));
+        let (left, right) = (terms.bvor(value, left), terms.bvor(value, right));
+        value = terms.bvor(left, right);
+    }
+    let before = terms.len();
+    let zero = terms.bits(16, 0);
+    terms.eq(value, zero);
+    assert!(terms.len() < before + 500, "{} terms for one equation", terms.len() - before);
+}
+
 #[test]
 fn guards_join() {
     let Fixture { mut terms, p, q, r, .. } = fixture();

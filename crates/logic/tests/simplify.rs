@@ -2,7 +2,7 @@
 
 mod plain;
 
-use leno_logic::term::{Assignment, Evaluation, Terms};
+use leno_logic::term::{Assignment, Evaluation, Substitution, Term, Terms, evaluate};
 use plain::{Op, Plain, Random, mask};
 
 fn graphs() -> u64 {
@@ -59,5 +59,35 @@ fn long_sums_mean_the_same() {
     for seed in 0..graphs() / 10 {
         let mut random = Random::new(seed);
         compare(&Plain::long_sums(&mut random), &mut random, seed);
+    }
+}
+
+/// A substitution means: the variable has the value of what takes its place.
+#[test]
+fn substituted_terms_mean_the_same() {
+    for seed in 0..graphs() / 10 {
+        let mut random = Random::new(seed);
+        let plain = Plain::any(&mut random, 40);
+        let mut terms = Terms::new();
+        let built = plain.build(&mut terms);
+        let variable = (0..built.len()).find(|&n| plain.nodes[n].op == Op::Variable).expect("there is one");
+        let same_width: Vec<usize> =
+            (0..built.len()).filter(|&n| plain.nodes[n].width == plain.nodes[variable].width).collect();
+        let new = built[same_width[random.below(same_width.len())]];
+        let mut substitution = Substitution::new(std::iter::once((built[variable], new)).collect());
+        let changed: Vec<Term> = built.iter().map(|&term| substitution.apply(&mut terms, term)).collect();
+        for _ in 0..10 {
+            let inputs = random_values(&plain, &mut random);
+            let mut before = Assignment::new();
+            for number in (0..built.len()).filter(|&n| plain.nodes[n].op == Op::Variable) {
+                before.set(&terms, built[number], inputs[number]);
+            }
+            let mut after = before.clone();
+            after.set(&terms, built[variable], evaluate(&terms, new, &before).number());
+            let (mut before, mut after) = (Evaluation::new(&terms, &before), Evaluation::new(&terms, &after));
+            for (&old, &new) in built.iter().zip(&changed) {
+                assert_eq!(before.value(new), after.value(old), "seed {seed}: {:?}", terms.node(old));
+            }
+        }
     }
 }

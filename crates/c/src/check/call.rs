@@ -4,6 +4,7 @@ use super::scope::Entity;
 use super::{Checker, fail};
 use crate::ast::{self, ExprKind as Written, Name};
 use crate::diagnostic::Result;
+use crate::library;
 use crate::source::Span;
 use crate::typed::*;
 use crate::types::*;
@@ -74,7 +75,9 @@ impl<'a> Checker<'a> {
         if self.library_takes(text, arguments) && self.library_function(name).is_some() {
             return Ok(());
         }
-        self.warn(span, format!("`{text}` is not declared: `int {text}()` is assumed"));
+        if !library::is_vocabulary(text) {
+            self.warn(span, format!("`{text}` is not declared: `int {text}()` is assumed"));
+        }
         let ty =
             FunctionType { ret: self.common().int.into(), params: Vec::new(), variadic: false, unprototyped: true };
         let ty = self.unit.types.intern(Type::Function(ty));

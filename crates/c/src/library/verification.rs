@@ -147,6 +147,12 @@ pub fn overrides_definition(name: &str) -> bool {
     }
 }
 
+/// Whether the name means what a verifier takes it for, even if nobody has declared it, and `int name()` is not wrong about it.
+pub fn is_vocabulary(name: &str) -> bool {
+    let returns_int = !name.contains("nondet_") || name.ends_with("nondet_int");
+    name == "assert" || (returns_int && recipe(name).is_some())
+}
+
 /// Whether the bodies of functions of this name run without interruption.
 pub fn is_atomic_function(name: &str) -> bool {
     name.starts_with("__VERIFIER_atomic_") && !overrides_definition(name)

@@ -8,7 +8,7 @@ use super::scalar::Scalar;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::Span;
 use crate::typed::{Case, ExprId, LabelId, StmtId, StmtKind};
-use leno_ir::program::{BinaryOp, BlockId, Expr, TerminatorKind};
+use leno_ir::program::{BinaryOp, BlockId, Expr, Property, TerminatorKind};
 use std::collections::BTreeMap;
 
 /// Case ranges up to this many values are listed; longer ones are compared with.
@@ -48,6 +48,10 @@ impl Lowering<'_, '_> {
             StmtKind::Switch { value, body, cases, default } => self.switch(id, *value, *body, cases, *default)?,
             StmtKind::Label { label, body } => {
                 self.place_label(*label)?;
+                if self.is_error_label(*label, *body) {
+                    self.at(statement.span);
+                    self.b.assert(Expr::bool(false), Property::Assertion, "ERROR is reached");
+                }
                 self.statement(*body)?;
             }
             StmtKind::Goto(label) => self.jump_to(*label, statement.span)?,
@@ -61,6 +65,12 @@ impl Lowering<'_, '_> {
             }
         }
         Ok(())
+    }
+
+    /// `ERROR: ;` is how verifiers were told of places that must not be reached before there was `reach_error`. A label that
+    /// has something to do is a label.
+    fn is_error_label(&self, label: LabelId, body: StmtId) -> bool {
+        self.body.labels[label] == "ERROR" && matches!(self.unit.stmts[body].kind, StmtKind::Empty)
     }
 
     fn if_statement(&mut self, cond: ExprId, then: StmtId, otherwise: Option<StmtId>) -> Result<()> {

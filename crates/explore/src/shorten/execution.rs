@@ -3,7 +3,7 @@
 use super::goal::Goal;
 use crate::event::Footprint;
 use crate::run::{Ran, Statics, run_event, run_invisible};
-use crate::search::What;
+use crate::task::What;
 use crate::witness::claim;
 use leno_ir::interp::{
     Environment, FileHandle, Image, MAIN, Machine, Next, OpenMode, Options, Source, Status, ThreadId,

@@ -5,7 +5,7 @@
 use crate::deadlock::circle;
 use crate::event::Footprint;
 use crate::run::{Inputs, Ran, Statics, add_accesses, run_event};
-use crate::search::What;
+use crate::task::What;
 use leno_ir::interp::{Blocked, Ending, Machine, Next, Status, ThreadId, ViolationKind};
 use leno_ir::program::{Op, Span};
 use leno_ir::witness::Claim;

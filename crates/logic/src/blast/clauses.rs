@@ -5,8 +5,10 @@
 //! three: fewer variables, and clauses that propagate more. Inner gates that turn out to be needed later get their own
 //! definition then.
 
+use super::INTERVAL;
 use super::circuit::{Circuit, Gate, Wire};
 use crate::core::ClauseSink;
+use crate::limits::{Limits, Stop};
 use crate::literal::Lit;
 
 /// The most inputs of a conjunction.
@@ -23,18 +25,10 @@ pub struct Clauses {
 enum Shape {
     Leaf,
     And(Vec<Wire>),
-    Xor(Vec<Wire>),
+    Xor(Wire, Wire),
+    Xor3(Wire, Wire, Wire),
     Choose(Wire, Wire, Wire),
     Majority(Wire, Wire, Wire),
-}
-
-impl Shape {
-    fn inputs(&self) -> &[Wire] {
-        match self {
-            Shape::And(inputs) | Shape::Xor(inputs) => inputs,
-            _ => &[],
-        }
-    }
 }
 
 impl Clauses {
@@ -48,14 +42,21 @@ impl Clauses {
     }
 
     /// The literal of a wire, with all clauses that it needs.
-    pub fn literal(&mut self, circuit: &Circuit, root: Wire, sink: &mut dyn ClauseSink) -> Lit {
+    pub fn literal(
+        &mut self,
+        circuit: &Circuit,
+        root: Wire,
+        sink: &mut dyn ClauseSink,
+        limits: &Limits,
+    ) -> Result<Lit, Stop> {
         if let Some(lit) = self.existing(root) {
-            return lit;
+            return Ok(lit);
         }
         if self.literals.len() < circuit.len() {
             self.literals.resize(circuit.len(), None);
         }
         let mut waiting = vec![root];
+        let mut defined = 0;
         while let Some(&wire) = waiting.last() {
             if self.existing(wire).is_some() {
                 waiting.pop();
@@ -65,10 +66,12 @@ impl Clauses {
             let before = waiting.len();
             let missing = |input: &Wire| self.existing(*input).is_none();
             match shape {
-                Shape::Choose(a, b, c) | Shape::Majority(a, b, c) => {
+                Shape::Leaf => {}
+                Shape::And(ref inputs) => waiting.extend(inputs.iter().copied().filter(missing)),
+                Shape::Xor(a, b) => waiting.extend([a, b].into_iter().filter(missing)),
+                Shape::Xor3(a, b, c) | Shape::Choose(a, b, c) | Shape::Majority(a, b, c) => {
                     waiting.extend([a, b, c].into_iter().filter(missing));
                 }
-                _ => waiting.extend(shape.inputs().iter().copied().filter(missing)),
             }
             if waiting.len() > before {
                 continue;
@@ -77,15 +80,19 @@ impl Clauses {
             let output = sink.new_var().positive();
             self.define(&shape, output, sink);
             self.literals[wire.gate()] = Some(output);
+            defined += 1;
+            if defined % INTERVAL == 0 {
+                limits.stop().map_or(Ok(()), Err)?;
+            }
         }
-        self.existing(root).unwrap_or(Lit::TRUE)
+        Ok(self.existing(root).unwrap_or(Lit::TRUE))
     }
 
     fn shape(&self, circuit: &Circuit, wire: Wire) -> Shape {
         match circuit.gate(wire) {
             Gate::Constant | Gate::Input => Shape::Leaf,
             Gate::And(a, b) => Shape::And(self.conjuncts(circuit, a, b)),
-            Gate::Xor(a, b) => Shape::Xor(self.summands(circuit, a, b)),
+            Gate::Xor(a, b) => self.exclusive_or(circuit, a, b),
             Gate::Choose(c, a, b) => Shape::Choose(c, a, b),
             Gate::Majority(a, b, c) => Shape::Majority(a, b, c),
         }
@@ -114,15 +121,15 @@ impl Clauses {
         found
     }
 
-    fn summands(&self, circuit: &Circuit, a: Wire, b: Wire) -> Vec<Wire> {
+    fn exclusive_or(&self, circuit: &Circuit, a: Wire, b: Wire) -> Shape {
         for (a, b) in [(a, b), (b, a)] {
             if let Gate::Xor(x, y) = circuit.gate(a)
                 && self.can_dissolve(circuit, a)
             {
-                return vec![x, y, b];
+                return Shape::Xor3(x, y, b);
             }
         }
-        vec![a, b]
+        Shape::Xor(a, b)
     }
 
     /// Writes the clauses that make `output` the output of a gate whose inputs have literals.
@@ -139,10 +146,8 @@ impl Clauses {
                 }
                 sink.add_clause(&long);
             }
-            Shape::Xor(ref inputs) => {
-                let lits: Vec<Lit> = inputs.iter().map(|&input| of(input)).chain([output]).collect();
-                even(&lits, sink);
-            }
+            Shape::Xor(a, b) => even([of(a), of(b), output], sink),
+            Shape::Xor3(a, b, c) => even([of(a), of(b), of(c), output], sink),
             Shape::Choose(c, a, b) => {
                 let (c, a, b) = (of(c), of(a), of(b));
                 for (output, a, b) in [(output, a, b), (!output, !a, !b)] {
@@ -165,12 +170,12 @@ impl Clauses {
 }
 
 /// An even number of the literals hold: no assignment with an odd number.
-fn even(lits: &[Lit], sink: &mut dyn ClauseSink) {
-    for pattern in 0u32..1 << lits.len() {
-        if pattern.count_ones() % 2 == 1 {
-            let clause: Vec<Lit> =
-                lits.iter().enumerate().map(|(place, &lit)| lit.with_value(pattern >> place & 1 == 0)).collect();
-            sink.add_clause(&clause);
+fn even<const N: usize>(lits: [Lit; N], sink: &mut dyn ClauseSink) {
+    for pattern in (0u32..1 << N).filter(|pattern| pattern.count_ones() % 2 == 1) {
+        let mut clause = lits;
+        for (place, lit) in clause.iter_mut().enumerate() {
+            *lit = lit.with_value(pattern >> place & 1 == 0);
         }
+        sink.add_clause(&clause);
     }
 }

@@ -34,10 +34,9 @@ struct Watch {
 
 impl Callbacks for Watch {
     fn stop(&self) -> bool {
-        let stop = self.limits.stop();
-        if stop.is_some() {
-            self.stopped.set(stop);
-        }
+        // batsat asks again before it really stops, and memory is not looked at every time: the first answer stands.
+        let stop = self.stopped.get().or_else(|| self.limits.stop());
+        self.stopped.set(stop);
         stop.is_some()
     }
 

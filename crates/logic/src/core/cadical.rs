@@ -38,10 +38,9 @@ struct Terminate(Rc<Watch>);
 
 impl Terminator for Terminate {
     fn terminated(&mut self) -> bool {
-        let stop = self.0.limits.borrow().stop();
-        if stop.is_some() {
-            self.0.stopped.set(stop);
-        }
+        // Memory is not looked at every time: the first answer stands.
+        let stop = self.0.stopped.get().or_else(|| self.0.limits.borrow().stop());
+        self.0.stopped.set(stop);
         stop.is_some()
     }
 }

@@ -196,14 +196,17 @@ impl Clocks {
         }
     }
 
-    /// The edges of a path from `before` to `after` as it was known at `time`, last one first. Between them it follows chains.
+    /// The edges of a path from `before` to `after` as it was known at `time`, last one first. Between them it follows chains. Of
+    /// several paths we take the one that was there first: what is older holds in more branches of the search.
     pub fn path(&self, before: Node, after: Node, time: Time, edges: &[Edge], mut visit: impl FnMut(EdgeId)) {
-        let chain = self.chain_of(before);
+        let (chain, position) = (self.chain_of(before), self.position(before));
         let mut node = after;
         while self.chain_of(node) != chain {
             let mut origin = self.origin[node.index() * self.stride + chain as usize];
-            while origin.change != Time::MAX && origin.change >= time {
-                origin = self.trail[origin.change as usize].origin;
+            while let Some(change) = self.trail.get(origin.change as usize)
+                && (origin.change >= time || change.count > position)
+            {
+                origin = change.origin;
             }
             debug_assert_ne!(origin.edge, NO_EDGE, "no path from {before:?} to {after:?}");
             visit(origin.edge);

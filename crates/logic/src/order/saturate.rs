@@ -165,7 +165,7 @@ impl Order {
         self.index.reads[run.target as usize] = list;
     }
 
-    /// Writes that the run starts from: more writes come after them.
+    /// Sources of reads that the run starts from: more writes come after them.
     fn follow_from_writes(&mut self, run: Run) {
         for position in run.old..run.new {
             let writer = self.clocks.chains()[run.source as usize][position as usize];
@@ -176,12 +176,21 @@ impl Order {
                     self.apply_rules(read, source, hitter.lit, hitter.node);
                 }
             }
-            for index in 0..self.candidate_of[writer.index()].len() {
-                let (read, lit) = self.candidate_of[writer.index()][index];
+        }
+        self.follow_from_candidates(run);
+    }
+
+    /// Candidates that the run starts from: more writes come after them.
+    fn follow_from_candidates(&mut self, run: Run) {
+        for position in run.old..run.new {
+            let writer = self.clocks.chains()[run.source as usize][position as usize];
+            let list = std::mem::take(&mut self.candidate_of[writer.index()]);
+            for &(read, lit) in &list {
                 if self.value(lit).is_none() {
                     self.rule_out_if_overwritten(run, read, lit, writer);
                 }
             }
+            self.candidate_of[writer.index()] = list;
         }
     }
 
@@ -198,14 +207,16 @@ impl Order {
 
     /// The last write on `chain` before `position` that hits the location of `read`.
     fn last_hitter(&self, read: Read, chain: u32, position: u32) -> Option<Attached> {
-        let on_chain = self.hitters_on(read, chain).iter().rev();
-        on_chain.copied().find(|h| h.position < position && self.value(h.lit) == Some(true))
+        let on_chain = self.hitters_on(read, chain);
+        let end = on_chain.partition_point(|h| h.position < position);
+        on_chain[..end].iter().rev().copied().find(|h| self.value(h.lit) == Some(true))
     }
 
     /// The first write on `chain` from `position` on that hits the location of `read`.
     fn first_hitter(&self, read: Read, chain: u32, position: u32) -> Option<Attached> {
-        let on_chain = self.hitters_on(read, chain).iter();
-        on_chain.copied().find(|h| h.position >= position && self.value(h.lit) == Some(true))
+        let on_chain = self.hitters_on(read, chain);
+        let begin = on_chain.partition_point(|h| h.position < position);
+        on_chain[begin..].iter().copied().find(|h| self.value(h.lit) == Some(true))
     }
 
     /// The writes on `chain` that may hit the location of `read`, in their order.

@@ -35,6 +35,8 @@ pub enum ExternalError {
     },
     /// A limit was reached, and the solver was stopped.
     Stopped(Stop),
+    /// There is no question: what the solver was given has not been recorded.
+    NotRecorded,
 }
 
 impl fmt::Display for ExternalError {
@@ -45,6 +47,7 @@ impl fmt::Display for ExternalError {
             ExternalError::Answer { program, status, said } => {
                 write!(out, "the solver `{program}` gave no verdict ({status}): {said}")
             }
+            ExternalError::NotRecorded => write!(out, "the query has not been recorded"),
             ExternalError::Stopped(stop) => write!(out, "the solver was stopped: {stop:?}"),
         }
     }

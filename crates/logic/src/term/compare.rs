@@ -2,12 +2,12 @@
 //!
 //! Known bits decide what they can. An equation with a constant goes down into what it is about: the parts of a
 //! concatenation, the branches of a choice, the terms of a sum. How far is bounded by `fuel`, because such chains can be as
-//! long as the program that they come from.
+//! long as the program that they come from, and graphs that share their parts have exponentially many paths.
 
 use super::{Node, Sort, Term, Terms, ordered, word};
 
-/// How many levels an equation goes down.
-const FUEL: u32 = 32;
+/// How many equations one equation becomes at most.
+const FUEL: u32 = 64;
 
 impl Terms {
     /// Equality, of Booleans or of bit-vectors of one width.
@@ -16,10 +16,10 @@ impl Terms {
             return self.iff(a, b);
         }
         self.common_width(a, b);
-        self.eq_within(a, b, FUEL)
+        self.eq_within(a, b, &mut { FUEL })
     }
 
-    pub(super) fn eq_within(&mut self, a: Term, b: Term, fuel: u32) -> Term {
+    pub(super) fn eq_within(&mut self, a: Term, b: Term, fuel: &mut u32) -> Term {
         if a == b || self.known(a).contradicts(self.known(b)) {
             return self.bool(a == b);
         }
@@ -28,8 +28,11 @@ impl Terms {
         if let Some(lifted) = self.lift2(a, b, Terms::eq) {
             return lifted;
         }
-        if let Some(result) = fuel.checked_sub(1).and_then(|fuel| self.eq_inside(a, b, fuel)) {
-            return result;
+        if *fuel > 0 {
+            *fuel -= 1;
+            if let Some(result) = self.eq_inside(a, b, fuel) {
+                return result;
+            }
         }
         self.eq_node(a, b)
     }
@@ -53,7 +56,7 @@ impl Terms {
     }
 
     /// Goes one level down. `b` may be a constant, `a` is not.
-    fn eq_inside(&mut self, a: Term, b: Term, fuel: u32) -> Option<Term> {
+    fn eq_inside(&mut self, a: Term, b: Term, fuel: &mut u32) -> Option<Term> {
         if let Some(result) = self.eq_linear(a, b, fuel) {
             return Some(result);
         }
@@ -63,7 +66,7 @@ impl Terms {
         }
     }
 
-    fn eq_constant(&mut self, a: Term, b: Term, value: u128, fuel: u32) -> Option<Term> {
+    fn eq_constant(&mut self, a: Term, b: Term, value: u128, fuel: &mut u32) -> Option<Term> {
         let width = self.width(a);
         match self.node(a) {
             Node::Ite(condition, x, y) => self.eq_choice(condition, x, y, b, fuel),
@@ -93,13 +96,13 @@ impl Terms {
         }
     }
 
-    fn eq_both(&mut self, x: Term, y: Term, value: Term, fuel: u32) -> Option<Term> {
+    fn eq_both(&mut self, x: Term, y: Term, value: Term, fuel: &mut u32) -> Option<Term> {
         let (left, right) = (self.eq_within(x, value, fuel), self.eq_within(y, value, fuel));
         Some(self.and2(left, right))
     }
 
     /// A choice one branch of which is seen to be equal or unequal.
-    fn eq_choice(&mut self, condition: Term, x: Term, y: Term, b: Term, fuel: u32) -> Option<Term> {
+    fn eq_choice(&mut self, condition: Term, x: Term, y: Term, b: Term, fuel: &mut u32) -> Option<Term> {
         let not = self.not(condition);
         for (condition, otherwise, decided, open) in [(condition, not, x, y), (not, condition, y, x)] {
             let equal = match (self.as_bits(decided), self.as_bits(b)) {
@@ -113,7 +116,7 @@ impl Terms {
         None
     }
 
-    fn eq_terms(&mut self, a: Term, b: Term, fuel: u32) -> Option<Term> {
+    fn eq_terms(&mut self, a: Term, b: Term, fuel: &mut u32) -> Option<Term> {
         match (self.node(a), self.node(b)) {
             (Node::Concat(h, l), Node::Concat(g, k)) if self.width(l) == self.width(k) => {
                 let (high, low) = (self.eq_within(h, g, fuel), self.eq_within(l, k, fuel));

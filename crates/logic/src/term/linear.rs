@@ -219,7 +219,7 @@ impl Terms {
 
     /// `a = b` for bit-vectors one of which is a sum: common terms cancel, the constant goes to one side. `None` if the sums
     /// are too long, or nothing is gained.
-    pub(super) fn eq_linear(&mut self, a: Term, b: Term, fuel: u32) -> Option<Term> {
+    pub(super) fn eq_linear(&mut self, a: Term, b: Term, fuel: &mut u32) -> Option<Term> {
         if !self.is_linear(a) && !self.is_linear(b) {
             return None;
         }
@@ -265,7 +265,7 @@ impl Terms {
     }
 
     /// `coefficient · term = value`.
-    fn eq_multiple(&mut self, width: u32, coefficient: u128, term: Term, value: u128, fuel: u32) -> Term {
+    fn eq_multiple(&mut self, width: u32, coefficient: u128, term: Term, value: u128, fuel: &mut u32) -> Term {
         let value = value & word::mask(width);
         let zeros = coefficient.trailing_zeros();
         if value & word::mask(zeros) != 0 {

@@ -104,12 +104,7 @@ impl Terms {
             return None;
         }
         let sum = self.linear(term)?;
-        let was_extended = |&(x, _): &(Term, u128)| match self.node(x) {
-            Node::Concat(_, lower) => self.width(lower) >= width,
-            Node::SignExtend { term, .. } => self.width(term) >= width,
-            _ => false,
-        };
-        if !sum.addends().iter().all(was_extended) {
+        if !sum.addends().iter().all(|&(x, _)| self.was_extended_from(x, width)) {
             return None;
         }
         let mut total = self.bits(width, sum.constant);
@@ -119,6 +114,19 @@ impl Terms {
             total = self.add(total, product);
         }
         Some(total)
+    }
+
+    /// Whether the vector has `width` low bits to which others were added, and cutting them out is no work: they are not in
+    /// turn the low bits of a longer sum.
+    fn was_extended_from(&self, term: Term, width: u32) -> bool {
+        let mut rest = term;
+        while let Node::Concat(_, inner) | Node::SignExtend { term: inner, .. } = self.node(rest)
+            && self.width(inner) >= width
+        {
+            rest = inner;
+        }
+        let is_sum = matches!(self.node(rest), Node::Add(..) | Node::Mul(..));
+        rest != term && (self.width(rest) == width || !is_sum)
     }
 
     /// The vector with zeros above it, `width` bits in all.

@@ -1,0 +1,76 @@
+//! `leno check` and `leno replay` as a user meets them: properties, witnesses, repeated replays.
+
+use leno_lab::process::{Ending, Finished, run};
+use leno_lab::threeway::Scratch;
+use std::fs;
+use std::process::Command;
+use std::time::Duration;
+
+const LEAKY: &str =
+    "#include <stdlib.h>\nint *kept;\nint main(void) { kept = malloc(4); free(malloc(4)); return 0; }\n";
+const LOST: &str = "#include <stdlib.h>\nint *kept;\nint main(void) { kept = malloc(4); kept = 0; return 0; }\n";
+
+fn leno(scratch: &Scratch, words: &[&str]) -> Finished {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_leno"));
+    command.current_dir(scratch.path("")).args(words).env_remove("CC");
+    run(&mut command, b"", Duration::from_secs(120)).expect("leno runs")
+}
+
+fn said(finished: &Finished) -> String {
+    String::from_utf8_lossy(&finished.stdout).into_owned()
+}
+
+#[test]
+fn properties_are_selected_by_name_and_by_the_files_of_the_competition() {
+    let scratch = Scratch::new("checking");
+    let check = |formula: &str| format!("CHECK( init(main()), LTL(G {formula}) )\n");
+    for (name, text) in [
+        ("leaky.c", LEAKY.to_string()),
+        ("lost.c", LOST.to_string()),
+        ("cleanup.prp", check("valid-memcleanup")),
+        ("track.prp", check("valid-memtrack")),
+        ("safety.prp", ["valid-free", "valid-deref", "valid-memtrack"].map(check).concat()),
+        ("unreach.prp", check("! call(reach_error())")),
+        ("wrong.prp", "CHECK( init(main()), LTL(F end) )\n".to_string()),
+    ] {
+        fs::write(scratch.path(name), text).expect("the file can be written");
+    }
+    let cases = [
+        ("leaky.c", "leak", 1),
+        ("leaky.c", "memtrack", 0),
+        ("leaky.c", "cleanup.prp", 1),
+        ("leaky.c", "track.prp", 0),
+        ("leaky.c", "safety.prp", 0),
+        ("leaky.c", "assert,memsafety", 0),
+        ("lost.c", "memtrack", 1),
+        ("lost.c", "safety.prp", 1),
+        ("lost.c", "unreach.prp", 0),
+        ("lost.c", "memsafety", 0),
+        ("lost.c", "wrong.prp", 3),
+        ("lost.c", "nonsense", 3),
+    ];
+    for (file, property, code) in cases {
+        let finished = leno(&scratch, &["check", "--no-replay", "--property", property, file]);
+        assert_eq!(finished.ending, Ending::Status(code), "{file} {property}: {}", said(&finished));
+    }
+    let report = said(&leno(&scratch, &["check", "--property", "leak", "leaky.c"]));
+    assert!(report.starts_with("UNSAFE: memory leak\n --> leaky.c:3:"), "{report}");
+    assert!(report.contains("Confirmed on the real program: 1 object is still allocated"), "{report}");
+}
+
+#[test]
+fn a_witness_is_replayed_as_often_as_wanted() {
+    let scratch = Scratch::new("checking");
+    fs::write(scratch.path("lost.c"), LOST).expect("the file can be written");
+    let found = leno(&scratch, &["check", "--no-replay", "--property", "leak", "--witness", "w.json", "lost.c"]);
+    assert_eq!(found.ending, Ending::Status(1), "{}", said(&found));
+    let replayed = leno(&scratch, &["replay", "w.json", "--repeat", "20"]);
+    assert_eq!(replayed.ending, Ending::Status(1));
+    let text = said(&replayed);
+    assert!(text.starts_with("confirmed: ") && text.ends_with("\nconfirmed 20 of 20 times\n"), "{text}");
+    let without = leno(&scratch, &["replay", "w.json"]);
+    assert_eq!(said(&without).lines().count(), 1);
+    // Another program is refused.
+    fs::write(scratch.path("lost.c"), LEAKY).expect("the file can be written");
+    assert_eq!(leno(&scratch, &["replay", "w.json"]).ending, Ending::Status(3));
+}
