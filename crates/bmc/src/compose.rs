@@ -60,8 +60,8 @@ struct Composer<'a, 'p> {
     links: usize,
 }
 
-pub fn compose(summary: &mut Summarizer<'_>) -> Composition {
-    let mut solver = Solver::default();
+/// Puts a skeleton into a fresh solver.
+pub fn compose(summary: &mut Summarizer<'_>, mut solver: Solver) -> Composition {
     let start = solver.add_chain();
     let initial = solver.add_node(start);
     let chains: Vec<_> = summary.skeleton.threads.iter().map(|_| solver.add_chain()).collect();

@@ -33,6 +33,7 @@ use leno_ir::program::Program;
 use leno_ir::witness::Witness;
 use leno_logic::core::Answer;
 use leno_logic::limits::{Limits, Stop};
+use leno_logic::solver::Solver;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -95,6 +96,17 @@ pub fn check(
     })
 }
 
+/// The question whether something goes wrong with every loop unrolled up to `bound` times, as SMT-LIB 2 with integer clocks.
+pub fn query(program: &Program, properties: Properties, bound: u32) -> Result<String, String> {
+    let bounds = Bounds { default: bound, particular: BTreeMap::new() };
+    let never = || false;
+    let mut summary = Summarizer::new(program, properties, &bounds, &never);
+    summary.run().map_err(|refused| refused.reason)?;
+    let composition = compose(&mut summary, Solver::default().recording());
+    let query = composition.solver.query().ok_or("nothing was recorded")?;
+    Ok(query.script(&summary.terms, &[composition.violated]).question())
+}
+
 const STACK: usize = 1 << 30;
 
 fn deepen(program: &Program, properties: Properties, unwinding: &Unwinding, limits: &Limits) -> (Staged, Stats) {
@@ -140,7 +152,7 @@ fn round(
         let reason = limits.stop().map_or(refused.reason, describe);
         return (Staged::Unknown(reason), None);
     }
-    let mut composition = compose(&mut summary);
+    let mut composition = compose(&mut summary, Solver::default());
     stats.threads = summary.skeleton.threads.len();
     stats.events = summary.skeleton.events.len();
     stats.links = composition.links;

@@ -101,6 +101,9 @@ pub struct Check {
     /// Leave the replayed C file and a run.sh in this directory
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
+    /// Write the staged engine's first question to this file, as SMT-LIB 2 for any solver
+    #[arg(long, value_name = "FILE")]
+    pub dump_smt2: Option<PathBuf>,
 }
 
 #[derive(Args, Debug)]

@@ -53,6 +53,9 @@ pub fn execute(command: Command) -> Status {
     result.unwrap_or_else(|status| status)
 }
 
+/// How often loops are unrolled in the question that `--dump-smt2` writes.
+const FIRST_BOUND: u32 = 2;
+
 fn execute_check(check: &Check) -> Result<Status, Status> {
     let properties = properties(&check.property)?;
     let memory = MemoryLimit::watch(check.memory);
@@ -61,6 +64,12 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
     let compiled = load(&sources)?;
     if compiled.program.entry.is_none() {
         return Err(no_main());
+    }
+    if let Some(path) = &check.dump_smt2 {
+        match leno_bmc::query(&compiled.program, properties, FIRST_BOUND) {
+            Ok(text) => write_file(path, &text)?,
+            Err(reason) => say(&format!("no SMT-LIB file: {reason}\n")),
+        }
     }
     let timeout = check.timeout.filter(|seconds| *seconds >= 0.0).map(Duration::from_secs_f64);
     let progress = Progress::new(!check.quiet && io::stderr().is_terminal());
