@@ -86,6 +86,15 @@ pub struct Check {
     /// Only look at schedules that take over at most so often from a thread that could go on
     #[arg(long, value_name = "N")]
     pub preemptions: Option<u32>,
+    /// Staged: let no loop go round more often than this, instead of as often as it takes
+    #[arg(long, value_name = "N")]
+    pub unwind: Option<u32>,
+    /// Staged: the same for single loops, `file:line` or `function:line` of where they begin, or a function that calls itself
+    #[arg(long, value_name = "LOOP=N", value_delimiter = ',', value_parser = named_bound)]
+    pub unwindset: Vec<(String, u32)>,
+    /// Staged: only look at schedules that go from one thread to another at most so often
+    #[arg(long, value_name = "K")]
+    pub context_bound: Option<usize>,
     /// Say on standard error what it took
     #[arg(long)]
     pub stats: bool,
@@ -104,6 +113,12 @@ pub struct Check {
     /// Write the staged engine's first question to this file, as SMT-LIB 2 for any solver
     #[arg(long, value_name = "FILE")]
     pub dump_smt2: Option<PathBuf>,
+}
+
+fn named_bound(text: &str) -> Result<(String, u32), String> {
+    let (name, bound) = text.rsplit_once('=').ok_or("a loop and its bound look like `queue.c:31=5`")?;
+    let bound = bound.trim().parse().map_err(|_| format!("`{bound}` is not a number"))?;
+    Ok((name.trim().to_string(), bound))
 }
 
 #[derive(Args, Debug)]
