@@ -22,6 +22,7 @@ mod private;
 mod skeleton;
 mod summarize;
 mod sync;
+mod trail;
 mod witness;
 
 pub use skeleton::{Bounded, Skeleton};
@@ -153,6 +154,10 @@ fn round(
         return (Staged::Unknown(reason), None);
     }
     let mut composition = compose(&mut summary, Solver::default());
+    if !composition.is_complete {
+        let reason = limits.stop().map_or("interrupted".to_string(), describe);
+        return (Staged::Unknown(reason), None);
+    }
     stats.threads = summary.skeleton.threads.len();
     stats.events = summary.skeleton.events.len();
     stats.links = composition.links;
