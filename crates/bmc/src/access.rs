@@ -620,7 +620,7 @@ impl Summarizer<'_> {
     }
 
     /// The instance that an address of known value belongs to.
-    fn instance_at(&self, address: Term) -> Option<InstanceId> {
+    pub(crate) fn instance_at(&self, address: Term) -> Option<InstanceId> {
         self.instances.at(self.program.model, self.terms.as_bits(address)? as u64)
     }
 }

@@ -18,10 +18,10 @@ use leno_explore::Properties;
 use leno_ir::callgraph::CallGraph;
 use leno_ir::cfg::Cfg;
 use leno_ir::interp::{ViolationKind, private_slots};
-use leno_ir::points_to::{AbstractObject, PointsTo};
+use leno_ir::points_to::{AbstractId, AbstractObject, ObjectSet, PointsTo};
 use leno_ir::program::{
-    BlockId, Body, Callee, Expr, FuncId, Instr, ObjectId, ObjectKind, Op, Place, Program, Span, SyncOp, Terminator,
-    TerminatorKind, Type,
+    BlockId, Body, Callee, Datum, Expr, FuncId, Instr, ObjectId, ObjectKind, Op, Place, Program, Span, SyncOp,
+    Terminator, TerminatorKind, Type,
 };
 use leno_ir::sharing::{SharedObjects, Sharing};
 use leno_logic::term::{Sort, Term, Terms};
@@ -73,6 +73,8 @@ pub(crate) struct State {
     pub section: Option<NodeId>,
     pub depth: u32,
     pub section_writes: Vec<Unit>,
+    /// How often the thread holds read-write locks for reading, by their addresses.
+    pub reading: Rc<BTreeMap<u64, Term>>,
     /// What it has done to others.
     pub trail: Trail,
 }
@@ -135,6 +137,8 @@ pub struct Summarizer<'p> {
     pub(crate) last: NodeId,
     thread_ends: Vec<State>,
     has_assumptions: bool,
+    /// Those that may be of another kind than the normal one.
+    pub(crate) special_mutexes: ObjectSet,
     /// Whether anybody can tell how often a lock is held.
     pub(crate) counts_locking: bool,
     pub(crate) here: (Place, Span),
@@ -152,6 +156,7 @@ impl<'p> Summarizer<'p> {
         let points_to = PointsTo::new(program);
         let calls = CallGraph::new(program, &points_to);
         let shared = SharedObjects::new(program, &points_to, &calls);
+        let special_mutexes = special_mutexes(program, &points_to);
         Summarizer {
             program,
             properties,
@@ -170,6 +175,7 @@ impl<'p> Summarizer<'p> {
             thread: ThreadIndex(0),
             last: NodeId(0),
             thread_ends: Vec::new(),
+            special_mutexes,
             has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
             counts_locking: counts_locking(program),
             here: (NOWHERE, Span::NONE),
@@ -229,6 +235,7 @@ impl<'p> Summarizer<'p> {
             section: None,
             depth: 0,
             section_writes: Vec::new(),
+            reading: Rc::default(),
             trail: Trail::default(),
         };
         let word = self.program.model.word();
@@ -446,7 +453,12 @@ impl<'p> Summarizer<'p> {
             let theirs = |id: &InstanceId| b.memory.objects.get(id).unwrap_or(&empty);
             a.memory.objects.iter().all(|(id, cells)| theirs(id) == cells || is_dead(id))
         };
-        registers && a.section == b.section && a.memory.dead == b.memory.dead && same_in(a, b) && same_in(b, a)
+        registers
+            && a.section == b.section
+            && a.memory.dead == b.memory.dead
+            && a.reading == b.reading
+            && same_in(a, b)
+            && same_in(b, a)
     }
 
     fn cut(&mut self, condition: Term, what: Bounded) {
@@ -485,7 +497,8 @@ impl<'p> Summarizer<'p> {
         section_writes.extend_from_slice(&b.section_writes[common..]);
         let path = self.terms.or2(a.path, b.path);
         let (section, depth, trail) = (a.section, a.depth, a.trail.merge(&b.trail));
-        Ok(State { path, locals: Rc::new(locals), memory, section, depth, section_writes, trail })
+        let reading = self.merge_reading(condition, &a.reading, &b.reading);
+        Ok(State { path, locals: Rc::new(locals), memory, section, depth, section_writes, reading, trail })
     }
 
     fn merge_values(&mut self, condition: Term, a: Option<Term>, b: Option<Term>) -> Option<Term> {
@@ -493,6 +506,24 @@ impl<'p> Summarizer<'p> {
         let mut or_anything = |value: Option<Term>| value.unwrap_or_else(|| self.terms.variable(sort, "undefined"));
         let (a, b) = (or_anything(a), or_anything(b));
         Some(self.terms.ite(condition, a, b))
+    }
+
+    fn merge_reading(
+        &mut self,
+        condition: Term,
+        a: &Rc<BTreeMap<u64, Term>>,
+        b: &Rc<BTreeMap<u64, Term>>,
+    ) -> Rc<BTreeMap<u64, Term>> {
+        if a == b {
+            return a.clone();
+        }
+        let none = self.terms.bits(32, 0);
+        let mut merged = BTreeMap::new();
+        for &lock in a.keys().chain(b.keys()) {
+            let (a, b) = (a.get(&lock).unwrap_or(&none), b.get(&lock).unwrap_or(&none));
+            merged.insert(lock, self.terms.ite(condition, *a, *b));
+        }
+        Rc::new(merged)
     }
 
     fn merge_memories(&mut self, condition: Term, a: &Memory, b: &Memory) -> Memory {
@@ -908,4 +939,34 @@ fn has_op(program: &Program, is_one: impl Fn(&Op) -> bool) -> bool {
         Body::Blocks(blocks) => blocks.iter().flat_map(|block| &block.instrs).any(|instr| is_one(&instr.op)),
         Body::External(_) => false,
     })
+}
+
+/// The mutexes that may be of another kind than the normal one: made so by a call, or by their initial values.
+fn special_mutexes(program: &Program, points_to: &PointsTo) -> ObjectSet {
+    let mut special = ObjectSet::new();
+    for (id, function) in program.functions.iter_enumerated() {
+        let Body::Blocks(blocks) = &function.body else { continue };
+        for instr in blocks.iter().flat_map(|block| &block.instrs) {
+            let Op::Sync { op, at, .. } = &instr.op else { continue };
+            match op {
+                SyncOp::LockInit { kind: Expr::Const { bits: 0, .. }, .. } => {}
+                SyncOp::LockInit { .. } => _ = special.union_with(&points_to.points_to(id, at)),
+                SyncOp::Lock(_) | SyncOp::TryLock(_) => {
+                    let targets = points_to.points_to(id, at);
+                    let is_set = |object: &AbstractId| match points_to.objects()[*object] {
+                        AbstractObject::Static(object) => {
+                            program.objects[object].init.iter().any(|(_, datum)| match datum {
+                                Datum::Bytes(bytes) => bytes.iter().any(|byte| *byte != 0),
+                                _ => true,
+                            })
+                        }
+                        _ => false,
+                    };
+                    special.union_with(&targets.iter().filter(is_set).collect());
+                }
+                _ => {}
+            }
+        }
+    }
+    special
 }
