@@ -8,6 +8,7 @@ use crate::objects::{Initial, InstanceId};
 use crate::private::initial_value;
 use crate::skeleton::{Check, Event, Free, NodeId, Unit};
 use crate::summarize::{Frame, Refused, State, Summarizer};
+use crate::trail::Deed;
 use leno_ir::interp::ViolationKind;
 use leno_ir::points_to::{AbstractObject, ObjectSet};
 use leno_ir::program::{Access, Datum, Expr, LocalId, Order, RmwOp, Storage};
@@ -68,9 +69,11 @@ impl Summarizer<'_> {
             }
             for id in self.instances.of(object).to_vec() {
                 let inside = self.is_inside(id, address, bytes, writes);
-                if self.terms.as_bool(inside) != Some(false) {
-                    elsewhere.push(self.terms.not(inside));
-                    private.push((inside, id));
+                let lives = self.lives(&state, id);
+                let good = self.terms.and2(inside, lives);
+                if self.terms.as_bool(good) != Some(false) {
+                    elsewhere.push(self.terms.not(good));
+                    private.push((good, id));
                 }
             }
         }
@@ -114,10 +117,15 @@ impl Summarizer<'_> {
         let targets: ObjectSet = [object].into_iter().collect();
         let always = self.terms.bool(true);
         if sharing != Sharing::Shared {
-            return Ok(Some((state, Reached { private: vec![(always, id)], shared: None, targets })));
+            let lives = self.lives(&state, id);
+            let dies = self.terms.not(lives);
+            let bad = self.terms.and2(state.path, dies);
+            self.violate(ViolationKind::UseAfterFree, bad);
+            let state = self.restrict(state, lives);
+            return Ok(state.map(|state| (state, Reached { private: vec![(always, id)], shared: None, targets })));
         }
         let mut state = state;
-        if is_heap {
+        if is_heap || self.skeleton.deaths.iter().any(|death| death.instance == id) {
             let valid = self.check(&state, address, bytes, writes, targets.clone());
             match self.restrict(state, valid) {
                 Some(restricted) => state = restricted,
@@ -125,6 +133,14 @@ impl Summarizer<'_> {
             }
         }
         Ok(Some((state, Reached { private: Vec::new(), shared: Some(always), targets })))
+    }
+
+    /// Whether a private object lives.
+    fn lives(&mut self, state: &State, id: InstanceId) -> Term {
+        match state.memory.dead.get(&id) {
+            Some(&dead) => self.terms.not(dead),
+            None => self.terms.bool(true),
+        }
     }
 
     /// Whether an access lies within an instance.
@@ -206,7 +222,6 @@ impl Summarizer<'_> {
             let cells = state.memory.objects.entry(id).or_default();
             Rc::make_mut(cells).write(&mut self.terms, at, bytes, new);
         }
-        self.effects += 1;
         Ok(())
     }
 
@@ -278,8 +293,9 @@ impl Summarizer<'_> {
         if node.is_none() {
             self.step(event.node, state.path);
         }
-        if !event.writes.is_empty() {
-            self.effects += 1;
+        for write in event.writes.iter().filter(|_| event.is_plain) {
+            let condition = self.terms.and2(state.path, write.condition);
+            state.trail.push(Deed::Effect, condition);
         }
         if state.section.is_some() {
             let path = state.path;
@@ -526,7 +542,6 @@ impl Summarizer<'_> {
                 self.private_write(&mut state, *id, condition, at, 4, value)?;
             }
         }
-        self.effects += 1;
         let mut event = self.event(&state, reached.targets.clone(), false, true);
         (event.reads, event.writes) = (units, writes);
         self.add_event(&mut state, None, event);
@@ -535,7 +550,7 @@ impl Summarizer<'_> {
 
     pub(crate) fn allocate(
         &mut self,
-        frame: &Frame,
+        frame: &mut Frame,
         mut state: State,
         dst: LocalId,
         size: &Expr,
@@ -546,11 +561,14 @@ impl Summarizer<'_> {
         let Some(size) = self.terms.as_bits(size) else {
             return Err(Refused::new("an allocation of unknown size"));
         };
-        self.effects += 1;
+        self.affect(&mut state);
         let (place, _) = self.here;
         let initial = if zeroed { Initial::Zero } else { Initial::Undefined };
         let what = AbstractObject::Site(place);
         let id = self.add_instance(what, size as u64, initial, storage == Storage::Heap, false)?;
+        if storage == Storage::Stack {
+            frame.slots.push(id);
+        }
         let base = self.instances.get(id).base;
         let address = self.pointer(base);
         state.set_local(dst.0 as usize, address);
@@ -559,19 +577,50 @@ impl Summarizer<'_> {
 
     pub(crate) fn free(&mut self, frame: &Frame, mut state: State, pointer: &Expr) -> Result<Option<State>, Refused> {
         let address = self.evaluate(frame, &mut state, pointer)?;
-        self.effects += 1;
-        let targets = self.points_to.points_to(frame.func, pointer).into_owned();
-        if targets.iter().any(|object| self.shared.of(object) != Sharing::Shared) {
-            self.skeleton.gap("private memory is freed, and not watched after that");
+        self.affect(&mut state);
+        let targets = match self.instance_at(address) {
+            Some(id) => [self.instances.get(id).object].into_iter().collect(),
+            None => self.points_to.points_to(frame.func, pointer).into_owned(),
+        };
+        let null = self.pointer(0);
+        let mut good = vec![self.terms.eq(address, null)];
+        for object in targets.iter() {
+            if self.shared.of(object) == Sharing::Shared {
+                continue;
+            }
+            for id in self.instances.of(object).to_vec() {
+                let (base, is_heap) = (self.instances.get(id).base, self.instances.get(id).is_heap);
+                let base = self.pointer(base);
+                let here = self.terms.eq(address, base);
+                if !is_heap || self.terms.as_bool(here) == Some(false) {
+                    continue;
+                }
+                let lives = self.lives(&state, id);
+                good.push(self.terms.and2(here, lives));
+                let died = self.terms.not(lives);
+                let dead = self.terms.or2(died, here);
+                Rc::make_mut(&mut state.memory.dead).insert(id, dead);
+            }
         }
-        let node = self.next_node(&mut state);
-        let valid = self.terms.variable(Sort::Bool, "freed well");
-        let not = self.terms.not(valid);
+        let mut good = self.terms.or(&good);
+        if targets.iter().any(|object| self.shared.of(object) == Sharing::Shared) {
+            let node = self.next_node(&mut state);
+            let valid = self.terms.variable(Sort::Bool, "freed well");
+            let elsewhere = self.terms.not(good);
+            let path = self.terms.and2(state.path, elsewhere);
+            self.skeleton.frees.push(Free { valid, node, path, address, targets });
+            good = self.terms.or2(good, valid);
+            let done = self.terms.and2(state.path, good);
+            self.step(node, done);
+        }
+        let not = self.terms.not(good);
         let bad = self.terms.and2(state.path, not);
         self.violate(ViolationKind::InvalidFree, bad);
-        let good = self.terms.and2(state.path, valid);
-        self.step(node, good);
-        self.skeleton.frees.push(Free { valid, node, path: state.path, address, targets });
-        Ok(self.restrict(state, valid))
+        Ok(self.restrict(state, good))
+    }
+
+    /// The instance that an address of known value belongs to.
+    pub(crate) fn instance_at(&self, address: Term) -> Option<InstanceId> {
+        self.instances.at(self.program.model, self.terms.as_bits(address)? as u64)
     }
 }

@@ -38,6 +38,8 @@ pub struct Composition {
     pub cuts: Vec<Lit>,
     /// Pairs of a read and a write that may be linked.
     pub links: usize,
+    /// False if it was interrupted.
+    pub is_complete: bool,
 }
 
 /// A piece of an event's access.
@@ -58,6 +60,7 @@ struct Composer<'a, 'p> {
     before: Vec<Option<NodeId>>,
     undefined: FxHashMap<(Term, u32), Term>,
     links: usize,
+    is_complete: bool,
 }
 
 /// Puts a skeleton into a fresh solver.
@@ -79,7 +82,16 @@ pub fn compose(summary: &mut Summarizer<'_>, mut solver: Solver) -> Composition 
             None => solver.add_edge(initial, first),
         }
     }
-    let mut composer = Composer { summary, solver, nodes, initial, before, undefined: FxHashMap::default(), links: 0 };
+    let mut composer = Composer {
+        summary,
+        solver,
+        nodes,
+        initial,
+        before,
+        undefined: FxHashMap::default(),
+        links: 0,
+        is_complete: true,
+    };
     composer.memory();
     composer.joins();
     composer.frees();
@@ -94,6 +106,12 @@ pub fn compose(summary: &mut Summarizer<'_>, mut solver: Solver) -> Composition 
 impl Composer<'_, '_> {
     fn node(&self, id: NodeId) -> Node {
         self.nodes[(id.0 as usize).min(self.nodes.len() - 1)]
+    }
+
+    /// Whether to stop here; then the composition is not to be used.
+    fn is_interrupted(&mut self) -> bool {
+        self.is_complete &= !(self.summary.interrupted)();
+        !self.is_complete
     }
 
     fn literal(&mut self, term: Term) -> Lit {
@@ -116,6 +134,9 @@ impl Composer<'_, '_> {
             }
         }
         for read in reads {
+            if self.is_interrupted() {
+                return;
+            }
             self.link(read, &writes);
         }
     }
@@ -366,13 +387,16 @@ impl Composer<'_, '_> {
         }
     }
 
-    /// A free is good if it is of null, or of the beginning of a heap object that no other free came before.
+    fn shared_targets(&self, targets: &ObjectSet) -> Vec<AbstractId> {
+        targets.iter().filter(|object| self.summary.shared.of(*object) == Sharing::Shared).collect()
+    }
+
+    /// A free of a shared object is good if it is of the beginning of a heap object that no other free came before.
     fn frees(&mut self) {
         for index in 0..self.summary.skeleton.frees.len() {
             let free = self.summary.skeleton.frees[index].clone();
-            let null = self.summary.pointer(0);
-            let mut known = vec![self.summary.terms.eq(free.address, null)];
-            for object in free.targets.iter() {
+            let mut known = Vec::new();
+            for object in self.shared_targets(&free.targets) {
                 for id in self.summary.instances.of(object).to_vec() {
                     let instance = self.summary.instances.get(id);
                     if instance.is_heap {
@@ -383,8 +407,6 @@ impl Composer<'_, '_> {
             }
             let known = self.summary.terms.or(&known);
             let known = self.literal(known);
-            let is_null = self.summary.terms.eq(free.address, null);
-            let not_null = self.summary.terms.not(is_null);
             let mut earlier = Vec::new();
             for other in 0..self.summary.skeleton.frees.len() {
                 let other = self.summary.skeleton.frees[other].clone();
@@ -392,7 +414,7 @@ impl Composer<'_, '_> {
                     continue;
                 }
                 let same = self.summary.terms.eq(free.address, other.address);
-                let done = self.summary.terms.and(&[same, not_null, other.path, other.valid]);
+                let done = self.summary.terms.and(&[same, other.path, other.valid]);
                 earlier.extend(self.happened_before(done, other.node, free.node));
             }
             let path = self.literal(free.path);
@@ -433,10 +455,13 @@ impl Composer<'_, '_> {
 
     fn checks(&mut self) {
         for index in 0..self.summary.skeleton.checks.len() {
+            if self.is_interrupted() {
+                return;
+            }
             let check = self.summary.skeleton.checks[index].clone();
             let mut inside = Vec::new();
             let mut dead = Vec::new();
-            for object in check.targets.iter() {
+            for object in self.shared_targets(&check.targets) {
                 for id in self.summary.instances.of(object).to_vec() {
                     let here = self.summary.is_inside(id, check.address, check.bytes, check.writes);
                     if self.summary.terms.as_bool(here) == Some(false) {
@@ -446,7 +471,14 @@ impl Composer<'_, '_> {
                     let instance = self.summary.instances.get(id);
                     if instance.is_heap {
                         let base = instance.base;
-                        self.deaths(&check, here, object, base, &mut dead);
+                        self.frees_of(&check, here, object, base, &mut dead);
+                    }
+                    for other in 0..self.summary.skeleton.deaths.len() {
+                        let death = self.summary.skeleton.deaths[other];
+                        if death.instance == id {
+                            let done = self.summary.terms.and2(here, death.path);
+                            dead.extend(self.happened_before(done, death.node, check.node));
+                        }
                     }
                 }
             }
@@ -458,7 +490,7 @@ impl Composer<'_, '_> {
     }
 
     /// The frees that may have come before an access to an instance.
-    fn deaths(&mut self, check: &Check, here: Term, object: AbstractId, base: u64, dead: &mut Vec<Lit>) {
+    fn frees_of(&mut self, check: &Check, here: Term, object: AbstractId, base: u64, dead: &mut Vec<Lit>) {
         for other in 0..self.summary.skeleton.frees.len() {
             let free = self.summary.skeleton.frees[other].clone();
             if !free.targets.contains(object) {
@@ -500,7 +532,8 @@ impl Composer<'_, '_> {
         self.solver.add_clause(&any);
         let any: Vec<Lit> = std::iter::once(!cut).chain(cuts.iter().copied()).collect();
         self.solver.add_clause(&any);
-        Composition { solver: self.solver, nodes: self.nodes, suspects, violated, cut, cuts, links: self.links }
+        let (links, is_complete) = (self.links, self.is_complete);
+        Composition { solver: self.solver, nodes: self.nodes, suspects, violated, cut, cuts, links, is_complete }
     }
 
     /// If `selected`, then `node` comes before every end of the process that occurs.
@@ -521,6 +554,9 @@ impl Composer<'_, '_> {
     fn races(&mut self, suspects: &mut Vec<(Suspect, Lit)>) {
         let count = self.summary.skeleton.events.len();
         for first in 0..count {
+            if self.is_interrupted() {
+                return;
+            }
             for second in first + 1..count {
                 if let Some(lit) = self.race(first, second) {
                     suspects.push((Suspect::Race(first, second), lit));

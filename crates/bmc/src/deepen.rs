@@ -109,6 +109,9 @@ fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats
     let mut composition = compose(&mut summary, Solver::default());
     let bound = task.context_bound.map(|switches| bound_switches(&summary, &mut composition, switches));
     stats.composing += start.elapsed();
+    if !composition.is_complete {
+        return Round::Stopped(limits.stop().map_or("it was interrupted".to_string(), describe));
+    }
     count(&summary, &composition, stats);
     let start = Instant::now();
     let outcome = ask(task, &summary, &mut composition, bound, limits);

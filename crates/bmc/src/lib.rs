@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `nesting` | the order in which blocks are executed: loops within loops |
 //! | `objects` | every allocation, activation and thread has instances of its own |
-//! | `summarize`, `evaluate`, `access`, `private`, `sync`, `liveness` | bounded symbolic execution of a thread into events |
+//! | `summarize`, `evaluate`, `access`, `private`, `sync`, `liveness`, `trail` | bounded symbolic execution of a thread into events |
 //! | `skeleton` | the events: location, value, condition, order |
 //! | `compose` | the axioms of sequential consistency over them, in the solver |
 //! | `witness` | a model, followed by the interpreter |
@@ -23,6 +23,7 @@ mod private;
 mod skeleton;
 mod summarize;
 mod sync;
+mod trail;
 mod witness;
 
 pub use deepen::{Completed, Unknown};

@@ -30,6 +30,8 @@ pub struct Instance {
     pub initial: Initial,
     pub is_heap: bool,
     pub is_constant: bool,
+    /// Whether its address may be in a register or in memory.
+    pub is_pointed_to: bool,
     /// Functions can be pointed to, but not accessed.
     pub is_function: bool,
 }
@@ -69,6 +71,10 @@ impl Instances {
 
     pub fn get(&self, id: InstanceId) -> &Instance {
         &self.all[id.0 as usize]
+    }
+
+    pub fn get_mut(&mut self, id: InstanceId) -> &mut Instance {
+        &mut self.all[id.0 as usize]
     }
 
     pub fn of(&self, object: AbstractId) -> &[InstanceId] {

@@ -20,6 +20,8 @@ pub struct Cells {
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     pub objects: FxHashMap<InstanceId, Rc<Cells>>,
+    /// The condition under which an object's life has ended; those that are not here live.
+    pub dead: Rc<BTreeMap<InstanceId, Term>>,
 }
 
 impl Cells {

@@ -4,6 +4,7 @@
 //! it occurs, all in terms of what reads return. Events lie on nodes, indivisible moments, and the nodes of a thread are in
 //! program order. Nothing here says which interleavings are possible: that is composition's business.
 
+use crate::objects::InstanceId;
 use leno_ir::interp::ViolationKind;
 use leno_ir::points_to::ObjectSet;
 use leno_ir::program::{BlockId, FuncId, Place, Span};
@@ -93,6 +94,14 @@ pub struct Free {
     pub targets: ObjectSet,
 }
 
+/// The end of a stack object's life.
+#[derive(Clone, Copy, Debug)]
+pub struct Death {
+    pub instance: InstanceId,
+    pub node: NodeId,
+    pub path: Term,
+}
+
 /// A wait for the end of a thread.
 #[derive(Clone, Debug)]
 pub struct Join {
@@ -146,6 +155,7 @@ pub struct Skeleton {
     pub cuts: Vec<Cut>,
     pub checks: Vec<Check>,
     pub frees: Vec<Free>,
+    pub deaths: Vec<Death>,
     pub joins: Vec<Join>,
     /// What threads do visibly, in program order: to follow them on the interpreter.
     pub steps: Vec<Step>,

@@ -8,18 +8,20 @@
 //! A loop that only waits (reads shared memory, changes nothing, and comes back in the state it began in) is executed once:
 //! what an iteration may do later, the one iteration may do then. Coming back is not a path; the thread waits.
 
+use crate::liveness::{Live, live};
 use crate::nesting::{Element, Loop, nesting};
 use crate::objects::{Initial, Instance, InstanceId, Instances};
 use crate::private::Memory;
-use crate::skeleton::{Bounded, Cut, Input, NodeId, Skeleton, Thread, ThreadIndex, Unit, Violation};
+use crate::skeleton::{Bounded, Cut, Death, Input, NodeId, Skeleton, Thread, ThreadIndex, Unit, Violation};
+use crate::trail::{Deed, Done, Trail};
 use leno_explore::Properties;
 use leno_ir::callgraph::CallGraph;
 use leno_ir::cfg::Cfg;
-use leno_ir::interp::ViolationKind;
-use leno_ir::points_to::{AbstractObject, PointsTo};
+use leno_ir::interp::{ViolationKind, private_slots};
+use leno_ir::points_to::{AbstractId, AbstractObject, ObjectSet, PointsTo};
 use leno_ir::program::{
-    BlockId, Body, Callee, Expr, FuncId, Instr, ObjectId, ObjectKind, Op, Place, Program, Span, Terminator,
-    TerminatorKind, Type,
+    BlockId, Body, Callee, Datum, Expr, FuncId, Instr, ObjectId, ObjectKind, Op, Place, Program, Span, SyncOp,
+    Terminator, TerminatorKind, Type,
 };
 use leno_ir::sharing::{SharedObjects, Sharing};
 use leno_logic::term::{Sort, Term, Terms};
@@ -71,6 +73,10 @@ pub(crate) struct State {
     pub section: Option<NodeId>,
     pub depth: u32,
     pub section_writes: Vec<Unit>,
+    /// How often the thread holds read-write locks for reading, by their addresses.
+    pub reading: Rc<BTreeMap<u64, Term>>,
+    /// What it has done to others.
+    pub trail: Trail,
 }
 
 impl State {
@@ -87,11 +93,20 @@ pub(crate) struct Frame {
     exits: Vec<State>,
 }
 
+/// What is known of an activation to those that it calls.
+struct Activation {
+    func: FuncId,
+    path: Term,
+    slots: Vec<InstanceId>,
+}
+
 /// What is known of a function's shape.
 struct Shape {
     elements: Vec<Element>,
-    /// By block: the registers whose values are still needed at its beginning.
-    live: Vec<Vec<bool>>,
+    /// By block: what is still needed at its beginning.
+    live: Vec<Live>,
+    /// By slot: whether its address goes nowhere.
+    private_slots: Vec<bool>,
 }
 
 /// A thread that has been started and is still to be summarised.
@@ -111,18 +126,21 @@ pub struct Summarizer<'p> {
     pub(crate) instances: Instances,
     pub skeleton: Skeleton,
     bounds: &'p Bounds,
-    interrupted: &'p dyn Fn() -> bool,
+    pub(crate) interrupted: &'p dyn Fn() -> bool,
     shapes: FxHashMap<FuncId, Rc<Shape>>,
     statics: FxHashMap<(ObjectId, Option<ThreadIndex>), InstanceId>,
     functions: FxHashMap<FuncId, InstanceId>,
     started: Vec<Started>,
-    active: Vec<(FuncId, Term)>,
+    active: Vec<Activation>,
     /// The thread that is being summarised, and its last node.
     pub(crate) thread: ThreadIndex,
     pub(crate) last: NodeId,
     thread_ends: Vec<State>,
-    /// Counts what a loop must not do if it only waits.
-    pub(crate) effects: u64,
+    has_assumptions: bool,
+    /// Those that may be of another kind than the normal one.
+    pub(crate) special_mutexes: ObjectSet,
+    /// Whether anybody can tell how often a lock is held.
+    pub(crate) counts_locking: bool,
     pub(crate) here: (Place, Span),
 }
 
@@ -138,6 +156,7 @@ impl<'p> Summarizer<'p> {
         let points_to = PointsTo::new(program);
         let calls = CallGraph::new(program, &points_to);
         let shared = SharedObjects::new(program, &points_to, &calls);
+        let special_mutexes = special_mutexes(program, &points_to);
         Summarizer {
             program,
             properties,
@@ -156,7 +175,9 @@ impl<'p> Summarizer<'p> {
             thread: ThreadIndex(0),
             last: NodeId(0),
             thread_ends: Vec::new(),
-            effects: 0,
+            special_mutexes,
+            has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
+            counts_locking: counts_locking(program),
             here: (NOWHERE, Span::NONE),
         }
     }
@@ -214,6 +235,8 @@ impl<'p> Summarizer<'p> {
             section: None,
             depth: 0,
             section_writes: Vec::new(),
+            reading: Rc::default(),
+            trail: Trail::default(),
         };
         let word = self.program.model.word();
         let args = started.args.into_iter().map(Some).collect();
@@ -254,6 +277,9 @@ impl<'p> Summarizer<'p> {
             data.kind == ObjectKind::Constant,
         )?;
         self.statics.insert((object, owner), id);
+        if owner.is_some() && self.instances.get(id).sharing == Sharing::Shared {
+            self.skeleton.gap("threads share a thread-local object, whose end is not watched");
+        }
         if data.kind == ObjectKind::External {
             self.skeleton.gap(format!("`{}` is defined elsewhere", data.name));
         }
@@ -281,7 +307,9 @@ impl<'p> Summarizer<'p> {
             self.points_to.object(what).ok_or_else(|| Refused::new("an object that the analysis does not know"))?;
         let is_function = matches!(what, AbstractObject::Function(_));
         let sharing = if is_function { Sharing::ReadOnly } else { self.shared.of(object) };
-        let instance = Instance { object, base: 0, size, sharing, initial, is_heap, is_constant, is_function };
+        let is_pointed_to = true;
+        let instance =
+            Instance { object, base: 0, size, sharing, initial, is_heap, is_constant, is_pointed_to, is_function };
         self.instances.add(self.program.model, instance).ok_or_else(|| Refused::new("addresses have run out"))
     }
 
@@ -293,7 +321,12 @@ impl<'p> Summarizer<'p> {
         }
         let function = &self.program.functions[func];
         let cfg = Cfg::of(function).ok_or_else(|| Refused::new("a call of a function without a body"))?;
-        let shape = Rc::new(Shape { elements: nesting(&cfg), live: crate::liveness::live_registers(function, &cfg) });
+        let private = private_slots(function);
+        let shape = Rc::new(Shape {
+            elements: nesting(&cfg),
+            live: live(function, &cfg, &private, self.program.model),
+            private_slots: private,
+        });
         self.shapes.insert(func, shape.clone());
         Ok(shape)
     }
@@ -305,7 +338,7 @@ impl<'p> Summarizer<'p> {
         args: Vec<Option<Term>>,
         mut state: State,
     ) -> Result<Option<(State, Option<Term>)>, Refused> {
-        let recursion = self.active.iter().filter(|(active, path)| *active == func && *path != state.path).count();
+        let recursion = self.active.iter().filter(|active| active.func == func && active.path != state.path).count();
         if recursion as u32 > self.bounds.of(Bounded::Recursion(func)) || self.active.len() > MOST_ACTIVATIONS {
             self.cut(state.path, Bounded::Recursion(func));
             return Ok(None);
@@ -321,9 +354,12 @@ impl<'p> Summarizer<'p> {
         let mut slots = Vec::new();
         for slot in function.slots.ids() {
             let size = function.slots[slot].size;
-            slots.push(self.add_instance(AbstractObject::Slot(func, slot), size, Initial::Undefined, false, false)?);
+            let what = AbstractObject::Slot(func, slot);
+            let id = self.add_instance(what, size, Initial::Undefined, false, false)?;
+            self.instances.get_mut(id).is_pointed_to = !shape.private_slots[slot.0 as usize];
+            slots.push(id);
         }
-        self.active.push((func, state.path));
+        self.active.push(Activation { func, path: state.path, slots: slots.clone() });
         let mut frame = Frame { func, slots, pending: FxHashMap::default(), exits: Vec::new() };
         frame.pending.insert(BlockId(0), vec![state]);
         self.run_elements(&shape, &shape.elements, &mut frame)?;
@@ -332,7 +368,6 @@ impl<'p> Summarizer<'p> {
         let Some(mut state) = self.merge(exits)? else { return Ok(None) };
         let result = function.ret.and(state.locals[function.locals.len()]);
         state.locals = saved;
-        frame.slots.iter().for_each(|slot| drop(state.memory.objects.remove(slot)));
         Ok(Some((state, result)))
     }
 
@@ -355,20 +390,25 @@ impl<'p> Summarizer<'p> {
     fn run_loop(&mut self, shape: &Shape, inner: &Loop, frame: &mut Frame) -> Result<(), Refused> {
         let what = Bounded::Loop(frame.func, inner.head);
         let (mut rounds, mut decided) = (0, 0);
-        let mut before: Option<(State, u64)> = None;
+        let mut before: Option<State> = None;
+        let mut was_waiting = false;
         while inner.blocks.iter().any(|block| frame.pending.contains_key(block)) {
             if (self.interrupted)() {
                 return Err(Refused::new("interrupted"));
             }
             let states = frame.pending.remove(&inner.head).unwrap_or_default();
             let head = self.merge(states)?;
-            if let (Some(head), Some((last, effects))) = (&head, &before) {
-                if *effects == self.effects && self.is_same(head, last, &shape.live[inner.head.0 as usize]) {
-                    // It only waits.
+            if let (Some(head), Some(last)) = (&head, &before) {
+                let waits = match self.is_same(head, last, frame, &shape.live[inner.head.0 as usize]) {
+                    true => self.done_since(head, last),
+                    false => Done::Something,
+                };
+                if waits == Done::Nothing || (waits == Done::Locking && was_waiting) {
                     before = None;
                     continue;
                 }
-                decided += u32::from(head.path != last.path);
+                was_waiting = waits == Done::Locking;
+                decided += u32::from(head.path != last.path || !inner.has_exit);
             }
             if decided > self.bounds.of(what) || rounds / CONSTANT_ROUNDS > self.bounds.of(what) {
                 let mut left: Vec<State> = head.into_iter().collect();
@@ -380,7 +420,7 @@ impl<'p> Summarizer<'p> {
                 }
                 break;
             }
-            before = head.clone().map(|state| (state, self.effects));
+            before = head.clone();
             if let Some(head) = head {
                 frame.pending.insert(inner.head, vec![head]);
             }
@@ -390,13 +430,35 @@ impl<'p> Summarizer<'p> {
         Ok(())
     }
 
+    /// What has been done since an earlier state of the same path.
+    fn done_since(&mut self, now: &State, start: &State) -> Done {
+        let terms = &mut self.terms;
+        now.trail.since(&start.trail, |condition| {
+            let both = terms.and2(now.path, condition);
+            terms.as_bool(both) == Some(false)
+        })
+    }
+
+    /// Notes that the thread does something that others may notice.
+    pub(crate) fn affect(&mut self, state: &mut State) {
+        state.trail.push(Deed::Effect, state.path);
+    }
+
     /// Whether two states at one place differ in nothing that matters there.
-    fn is_same(&self, a: &State, b: &State, live: &[bool]) -> bool {
-        let registers = a.locals.iter().zip(b.locals.iter()).zip(live).all(|((a, b), live)| !live || a == b);
+    fn is_same(&self, a: &State, b: &State, frame: &Frame, live: &Live) -> bool {
+        let registers = a.locals.iter().zip(b.locals.iter()).zip(&live.registers).all(|((a, b), live)| !live || a == b);
+        let is_dead = |id: &InstanceId| frame.slots.iter().zip(&live.slots).any(|(slot, live)| slot == id && !live);
+        let empty = Rc::default();
+        let same_in = |a: &State, b: &State| {
+            let theirs = |id: &InstanceId| b.memory.objects.get(id).unwrap_or(&empty);
+            a.memory.objects.iter().all(|(id, cells)| theirs(id) == cells || is_dead(id))
+        };
         registers
             && a.section == b.section
-            && a.memory.objects.len() == b.memory.objects.len()
-            && a.memory.objects.iter().all(|(id, cells)| b.memory.objects.get(id).is_some_and(|other| other == cells))
+            && a.memory.dead == b.memory.dead
+            && a.reading == b.reading
+            && same_in(a, b)
+            && same_in(b, a)
     }
 
     fn cut(&mut self, condition: Term, what: Bounded) {
@@ -434,7 +496,9 @@ impl<'p> Summarizer<'p> {
         let mut section_writes = a.section_writes;
         section_writes.extend_from_slice(&b.section_writes[common..]);
         let path = self.terms.or2(a.path, b.path);
-        Ok(State { path, locals: Rc::new(locals), memory, section: a.section, depth: a.depth, section_writes })
+        let (section, depth, trail) = (a.section, a.depth, a.trail.merge(&b.trail));
+        let reading = self.merge_reading(condition, &a.reading, &b.reading);
+        Ok(State { path, locals: Rc::new(locals), memory, section, depth, section_writes, reading, trail })
     }
 
     fn merge_values(&mut self, condition: Term, a: Option<Term>, b: Option<Term>) -> Option<Term> {
@@ -444,8 +508,35 @@ impl<'p> Summarizer<'p> {
         Some(self.terms.ite(condition, a, b))
     }
 
+    fn merge_reading(
+        &mut self,
+        condition: Term,
+        a: &Rc<BTreeMap<u64, Term>>,
+        b: &Rc<BTreeMap<u64, Term>>,
+    ) -> Rc<BTreeMap<u64, Term>> {
+        if a == b {
+            return a.clone();
+        }
+        let none = self.terms.bits(32, 0);
+        let mut merged = BTreeMap::new();
+        for &lock in a.keys().chain(b.keys()) {
+            let (a, b) = (a.get(&lock).unwrap_or(&none), b.get(&lock).unwrap_or(&none));
+            merged.insert(lock, self.terms.ite(condition, *a, *b));
+        }
+        Rc::new(merged)
+    }
+
     fn merge_memories(&mut self, condition: Term, a: &Memory, b: &Memory) -> Memory {
-        let mut merged = Memory::default();
+        let mut merged = Memory { objects: FxHashMap::default(), dead: a.dead.clone() };
+        if a.dead != b.dead {
+            let never = self.terms.bool(false);
+            let mut dead = BTreeMap::new();
+            for &id in a.dead.keys().chain(b.dead.keys()) {
+                let (left, right) = (a.dead.get(&id).unwrap_or(&never), b.dead.get(&id).unwrap_or(&never));
+                dead.insert(id, self.terms.ite(condition, *left, *right));
+            }
+            merged.dead = Rc::new(dead);
+        }
         let mut ids: Vec<InstanceId> = a.objects.keys().chain(b.objects.keys()).copied().collect();
         ids.sort_unstable();
         ids.dedup();
@@ -512,10 +603,13 @@ impl<'p> Summarizer<'p> {
                     let last = state.locals.len() - 1;
                     state.set_local(last, value);
                 }
+                self.end_lives(&frame.slots, &mut state);
                 frame.exits.push(state);
             }
             TerminatorKind::ThreadExit(value) => {
                 let value = self.evaluate(frame, &mut state, value)?;
+                let all: Vec<InstanceId> = self.active.iter().flat_map(|active| active.slots.clone()).collect();
+                self.end_lives(&all, &mut state);
                 state.locals = Rc::new(vec![Some(value)]);
                 state.memory = Memory::default();
                 (state.section, state.depth, state.section_writes) = (None, 0, Vec::new());
@@ -523,12 +617,34 @@ impl<'p> Summarizer<'p> {
             }
             TerminatorKind::Exit(_) | TerminatorKind::Abort => {
                 let node = self.next_node(&mut state);
-                self.effects += 1;
                 self.skeleton.exits.push((state.path, node));
             }
             TerminatorKind::Unreachable => self.violate(ViolationKind::Unreachable, state.path),
         }
         Ok(())
+    }
+
+    /// The activation ends, and with it the lives of its stack objects.
+    fn end_lives(&mut self, slots: &[InstanceId], state: &mut State) {
+        let mut node = None;
+        for &slot in slots {
+            let instance = self.instances.get(slot);
+            if instance.sharing != Sharing::Shared {
+                state.memory.objects.remove(&slot);
+                if instance.is_pointed_to {
+                    let always = self.terms.bool(true);
+                    Rc::make_mut(&mut state.memory.dead).insert(slot, always);
+                }
+                continue;
+            }
+            let path = state.path;
+            let node = *node.get_or_insert_with(|| {
+                let node = self.next_node(state);
+                self.step(node, path);
+                node
+            });
+            self.skeleton.deaths.push(Death { instance: slot, node, path });
+        }
     }
 
     fn go(&mut self, frame: &mut Frame, state: &State, condition: Term, target: BlockId) {
@@ -606,6 +722,10 @@ impl<'p> Summarizer<'p> {
             Op::ObjectSize { .. } => return Err(Refused::new("the size of an object is asked for")),
             Op::Assume { cond } => {
                 let condition = self.condition(frame, &mut state, cond)?;
+                if state.section.is_some() {
+                    let holds = self.terms.implies(state.path, condition);
+                    self.skeleton.constraints.push(holds);
+                }
                 return Ok(self.restrict(state, condition));
             }
             Op::Assert { cond, property, .. } => {
@@ -634,6 +754,12 @@ impl<'p> Summarizer<'p> {
             Op::Sync { dst, op, at } => return self.sync(frame, state, *dst, op, at),
             Op::AtomicBegin => {
                 if state.depth == 0 {
+                    if self.has_assumptions {
+                        // Who would be stopped inside does not enter: nobody sees half of a section.
+                        let enters = self.terms.variable(Sort::Bool, "enters");
+                        let Some(inside) = self.restrict(state, enters) else { return Ok(None) };
+                        state = inside;
+                    }
                     let node = self.next_node(&mut state);
                     (state.section, state.section_writes) = (Some(node), Vec::new());
                 }
@@ -651,7 +777,6 @@ impl<'p> Summarizer<'p> {
 
     fn input(&mut self, state: &State, width: u32) -> Term {
         let value = self.terms.variable(Sort::Bits(width), "input");
-        self.effects += 1;
         let inputs = &mut self.skeleton.threads[self.thread.0 as usize].inputs;
         inputs.push(Input { condition: state.path, value, width: width as u16 });
         value
@@ -724,7 +849,6 @@ impl<'p> Summarizer<'p> {
         if matches!(function.ret, Some(Type::Float(_))) {
             return Err(Refused::floats());
         }
-        self.effects += 1;
         if self.properties.memory {
             self.skeleton.gap(format!("what `{}` reads is not checked", function.name));
         }
@@ -740,7 +864,7 @@ impl<'p> Summarizer<'p> {
         func: &Expr,
         args: &[Expr],
     ) -> Result<Option<State>, Refused> {
-        self.effects += 1;
+        self.affect(&mut state);
         let mut values = Vec::new();
         for arg in args {
             values.push(self.evaluate(frame, &mut state, arg)?);
@@ -773,7 +897,7 @@ impl<'p> Summarizer<'p> {
     }
 
     fn join(&mut self, mut state: State, dst: Option<leno_ir::program::LocalId>, handle: Term) -> Option<State> {
-        self.effects += 1;
+        self.affect(&mut state);
         let node = self.next_node(&mut state);
         let done = self.terms.variable(Sort::Bool, "joined");
         let word = u32::from(self.program.model.pointer_bits());
@@ -790,4 +914,59 @@ impl<'p> Summarizer<'p> {
 
 fn same_unit(a: &Unit, b: &Unit) -> bool {
     (a.condition, a.address, a.value, a.bytes) == (b.condition, b.address, b.value, b.bytes)
+}
+
+/// Whether the program has steps that can tell how often a lock was held: those that try.
+fn counts_locking(program: &Program) -> bool {
+    use SyncOp::*;
+    let mut counts = false;
+    for (id, function) in program.functions.iter_enumerated() {
+        let Body::Blocks(blocks) = &function.body else { continue };
+        for instr in blocks.iter().flat_map(|block| &block.instrs) {
+            let Op::Sync { op, .. } = &instr.op else { continue };
+            counts |= match op {
+                TryLock(_) | TryReadLock | TryWriteLock | SemTryWait | SemGetValue => true,
+                LockDestroy(_) | RwDestroy => program.entry != Some(id),
+                _ => false,
+            };
+        }
+    }
+    counts
+}
+
+fn has_op(program: &Program, is_one: impl Fn(&Op) -> bool) -> bool {
+    program.functions.iter().any(|function| match &function.body {
+        Body::Blocks(blocks) => blocks.iter().flat_map(|block| &block.instrs).any(|instr| is_one(&instr.op)),
+        Body::External(_) => false,
+    })
+}
+
+/// The mutexes that may be of another kind than the normal one: made so by a call, or by their initial values.
+fn special_mutexes(program: &Program, points_to: &PointsTo) -> ObjectSet {
+    let mut special = ObjectSet::new();
+    for (id, function) in program.functions.iter_enumerated() {
+        let Body::Blocks(blocks) = &function.body else { continue };
+        for instr in blocks.iter().flat_map(|block| &block.instrs) {
+            let Op::Sync { op, at, .. } = &instr.op else { continue };
+            match op {
+                SyncOp::LockInit { kind: Expr::Const { bits: 0, .. }, .. } => {}
+                SyncOp::LockInit { .. } => _ = special.union_with(&points_to.points_to(id, at)),
+                SyncOp::Lock(_) | SyncOp::TryLock(_) => {
+                    let targets = points_to.points_to(id, at);
+                    let is_set = |object: &AbstractId| match points_to.objects()[*object] {
+                        AbstractObject::Static(object) => {
+                            program.objects[object].init.iter().any(|(_, datum)| match datum {
+                                Datum::Bytes(bytes) => bytes.iter().any(|byte| *byte != 0),
+                                _ => true,
+                            })
+                        }
+                        _ => false,
+                    };
+                    special.union_with(&targets.iter().filter(is_set).collect());
+                }
+                _ => {}
+            }
+        }
+    }
+    special
 }

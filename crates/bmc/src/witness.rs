@@ -294,7 +294,10 @@ fn leave_section(
     thread: ThreadId,
 ) -> Ran {
     for _ in 0..PATIENCE {
-        if !machine.in_section(owner) || machine.threads()[owner].status != Status::Running {
+        if machine.threads()[owner].status != Status::Running {
+            break;
+        }
+        if !machine.in_section(owner) {
             return step(machine, inputs, recorder, thread);
         }
         recorder.before(machine, owner);
