@@ -10,16 +10,19 @@
 //! | `witness` | a model, followed by the interpreter |
 //! | `deepen` | rounds of all this with larger and larger bounds |
 //! | `loops` | the names of what has a bound |
+//! | `show`, `formula` | the skeleton, printed |
 
 mod access;
 mod compose;
 mod deepen;
 mod evaluate;
+mod formula;
 mod liveness;
 mod loops;
 mod nesting;
 mod objects;
 mod private;
+mod show;
 mod skeleton;
 mod summarize;
 mod sync;
@@ -27,6 +30,7 @@ mod trail;
 mod witness;
 
 pub use deepen::{Completed, Unknown};
+pub use show::Picture;
 pub use skeleton::{Bounded, Skeleton};
 pub use summarize::Bounds;
 
@@ -124,13 +128,35 @@ pub fn find_loops(program: &Program, unwinding: &Unwinding) -> Result<(), String
 
 /// The question whether something goes wrong within the first bounds, as SMT-LIB 2 with integer clocks.
 pub fn query(program: &Program, task: &Task) -> Result<String, String> {
-    let bounds = loops::bounds(program, &task.unwinding)?;
-    let never = || false;
-    let mut summary = Summarizer::new(program, task.properties, &bounds, &never);
-    summary.run().map_err(|refused| refused.reason)?;
-    let composition = compose(&mut summary, Solver::default().recording());
-    let query = composition.solver.query().ok_or("nothing was recorded")?;
-    Ok(query.script(&summary.terms, &[composition.violated]).question())
+    on_a_large_stack(|| {
+        let bounds = loops::bounds(program, &task.unwinding)?;
+        let never = || false;
+        let mut summary = Summarizer::new(program, task.properties, &bounds, &never);
+        summary.run().map_err(|refused| refused.reason)?;
+        let composition = compose(&mut summary, Solver::default().recording());
+        let query = composition.solver.query().ok_or("nothing was recorded")?;
+        Ok(query.script(&summary.terms, &[composition.violated]).question())
+    })
+}
+
+/// The skeleton within the first bounds, for people to read.
+pub fn show(program: &Program, task: &Task, picture: Picture) -> Result<String, String> {
+    on_a_large_stack(|| {
+        let bounds = loops::bounds(program, &task.unwinding)?;
+        let never = || false;
+        let mut summary = Summarizer::new(program, task.properties, &bounds, &never);
+        summary.run().map_err(|refused| refused.reason)?;
+        Ok(show::show(&summary, picture))
+    })
+}
+
+/// Summaries of calls within calls need a stack.
+fn on_a_large_stack<T: Send>(work: impl FnOnce() -> Result<T, String> + Send) -> Result<T, String> {
+    std::thread::scope(|scope| {
+        let worker = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        let worker = worker.map_err(|_| "there is no room for the engine's stack".to_string())?;
+        worker.join().unwrap_or_else(|_| Err("the engine failed".to_string()))
+    })
 }
 
 const STACK: usize = 1 << 30;

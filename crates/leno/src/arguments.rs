@@ -57,7 +57,8 @@ pub enum Command {
     /// Show what Leno made of a program
     #[command(after_help = "Examples:\n  \
         leno dump --ir examples/peterson.c\n  \
-        leno dump --cfg examples/peterson.c | dot -Tsvg > peterson.svg")]
+        leno dump --cfg examples/peterson.c | dot -Tsvg > peterson.svg\n  \
+        leno dump --skeleton examples/bank_account.c")]
     Dump(Dump),
     /// Write the representation back as C
     ///
@@ -167,6 +168,12 @@ pub struct Dump {
     pub program: Sources,
     #[command(flatten)]
     pub what: DumpWhat,
+    /// The skeleton for Graphviz
+    #[arg(long, requires = "skeleton")]
+    pub dot: bool,
+    /// With --skeleton: how often loops go round, if that depends on anything
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub unwind: u32,
 }
 
 #[derive(Args, Debug)]
@@ -178,6 +185,9 @@ pub struct DumpWhat {
     /// The control-flow graphs, for Graphviz
     #[arg(long)]
     pub cfg: bool,
+    /// What the staged engine makes of it: the accesses of each thread to what they share, with their conditions
+    #[arg(long)]
+    pub skeleton: bool,
 }
 
 #[derive(Args, Debug)]

@@ -319,6 +319,18 @@ fn run_once(run: &Run, compiled: &Compiled, seed: u64) -> Status {
 
 fn execute_dump(dump: &Dump) -> Result<Status, Status> {
     let compiled = load(&dump.program)?;
+    if dump.what.skeleton {
+        let picture = if dump.dot { leno_bmc::Picture::Dot } else { leno_bmc::Picture::Text };
+        let unwinding = Unwinding { fixed: Some(dump.unwind), named: Vec::new() };
+        let task = Task { unwinding, ..Task::new(Properties::DEFAULT) };
+        return match leno_bmc::show(&compiled.program, &task, picture) {
+            Ok(text) => print(&text),
+            Err(reason) => {
+                say(&format!("error: there is no skeleton: {reason}\n"));
+                Err(Status::NoVerdict)
+            }
+        };
+    }
     let text = if dump.what.cfg { leno_ir::dot::program(&compiled.program) } else { compiled.program.to_string() };
     print(&text)
 }

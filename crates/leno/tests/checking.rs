@@ -103,3 +103,17 @@ fn bounds_are_kept_and_said() {
     assert!(text.contains("no violation with at most 1 switches between threads"), "{text}");
     assert_eq!(check(&["--unwind", "20", "--context-bound", "2"]).0, Ending::Status(1));
 }
+
+#[test]
+fn the_skeleton_is_shown_as_text_and_as_a_picture() {
+    let scratch = Scratch::new("checking");
+    fs::write(scratch.path("rounds.c"), ROUNDS).expect("the file can be written");
+    let text = said(&leno(&scratch, &["dump", "--skeleton", "--unwind", "1", "rounds.c"]));
+    for wanted in
+        ["thread main.1\n", "rounds.c:9  r1 := x (read, 4 bytes)  if", "starts main.1\n", "rounds.c:8  goes on after"]
+    {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    let dot = said(&leno(&scratch, &["dump", "--skeleton", "--dot", "rounds.c"]));
+    assert!(dot.starts_with("digraph skeleton {") && dot.contains("style=dashed") && dot.ends_with("}\n"), "{dot}");
+}
