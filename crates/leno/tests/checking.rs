@@ -110,7 +110,7 @@ fn the_skeleton_is_shown_as_text_and_as_a_picture() {
     fs::write(scratch.path("rounds.c"), ROUNDS).expect("the file can be written");
     let text = said(&leno(&scratch, &["dump", "--skeleton", "--unwind", "1", "rounds.c"]));
     for wanted in
-        ["thread main.1\n", "rounds.c:9  r1 := x (read, 4 bytes)  if", "starts main.1\n", "rounds.c:8  goes on after"]
+        ["thread main.1\n", "rounds.c:9  r2 := x (read, 4 bytes)  if", "starts main.1\n", "rounds.c:8  goes on after"]
     {
         assert!(text.contains(wanted), "{wanted}: {text}");
     }
