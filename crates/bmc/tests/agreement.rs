@@ -51,6 +51,8 @@ fn the_engines_never_contradict_each_other() {
         ("assert", Properties { assertion: true, ..none }),
         ("race", Properties { race: true, ..none }),
         ("memory", Properties { memory: true, ..none }),
+        ("deadlock", Properties { deadlock: true, ..none }),
+        ("everything", Properties::DEFAULT),
     ];
     let (mut compared, mut violated, mut unknown) = (0, 0, std::collections::BTreeMap::<String, u32>::new());
     for seed in from..from + count {
