@@ -74,6 +74,7 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
             break;
         }
         let thread = skeleton.nodes[node.0 as usize];
+        let Some(whole) = skeleton.threads.get(thread.0 as usize) else { continue };
         for &place in by_node.get(&node).into_iter().flatten() {
             for (index, other) in skeleton.threads.iter().enumerate() {
                 if let Some((spawn, path)) = other.spawned
@@ -85,7 +86,6 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
             }
             plan.steps.push((thread, Some(place)));
         }
-        let whole = &skeleton.threads[thread.0 as usize];
         if whole.last == node && evaluation.holds(whole.finished) {
             plan.steps.push((thread, None));
         }
