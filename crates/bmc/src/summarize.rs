@@ -61,8 +61,8 @@ impl Bounds {
     }
 }
 
-/// Iterations of a loop whose condition is constant; calls within calls.
-const MOST_CONSTANT_ROUNDS: u32 = 20_000;
+/// Iterations of a loop whose condition is constant count for one of others; calls within calls.
+const CONSTANT_ROUNDS: u32 = 10_000;
 const MOST_ACTIVATIONS: usize = 1_000;
 
 /// A thread at some place, on all paths that lead there.
@@ -429,7 +429,7 @@ impl<'p> Summarizer<'p> {
                 was_waiting = waits == Done::Locking;
                 decided += u32::from(head.path != last.path || !inner.has_exit);
             }
-            if decided > self.bounds.of(what) || rounds > MOST_CONSTANT_ROUNDS {
+            if decided > self.bounds.of(what) || rounds / CONSTANT_ROUNDS > self.bounds.of(what) {
                 let mut left: Vec<State> = head.into_iter().collect();
                 for block in &inner.blocks {
                     left.extend(frame.pending.remove(block).unwrap_or_default());

@@ -3,7 +3,7 @@
 //! `LENO_AGREEMENT=5000` tries that many; `LENO_AGREEMENT_FROM=n` starts elsewhere. Where one of them has no verdict there is
 //! nothing to compare, which is counted.
 
-use leno_bmc::{Staged, Unwinding, check};
+use leno_bmc::{Staged, Task, check};
 use leno_c::driver::{Input, Options, compile};
 use leno_explore::{Limits, Properties, explore};
 use leno_generate::{Program, Shape, generate, shrink};
@@ -28,11 +28,11 @@ fn verdicts(program: &Program, properties: Properties) -> Verdicts {
         (None, None) => Some(false),
     };
     let limits = leno_logic::limits::Limits::until(Instant::now() + Duration::from_secs(2));
-    let (staged, _) = check(&compiled.program, properties, &Unwinding::default(), &limits, &|| false);
+    let (staged, _) = check(&compiled.program, &Task::new(properties), &limits, &|| false);
     let (staged, reason) = match staged {
         Staged::Safe => (Some(false), String::new()),
         Staged::Unsafe(_) => (Some(true), String::new()),
-        Staged::Unknown(reason) => (None, reason),
+        Staged::Unknown(unknown) => (None, unknown.reason),
     };
     Verdicts { explored, staged, reason }
 }

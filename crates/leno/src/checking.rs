@@ -14,6 +14,7 @@
 //!   …
 //! ```
 
+use leno_bmc::{Task, Unwinding};
 use leno_c::diagnostic::render_excerpt;
 use leno_explore::{Bounds, Explored, Incomplete, Limits, Properties, Stats};
 use leno_ir::program::{Program, Span};
@@ -39,8 +40,11 @@ pub struct CheckOptions {
     pub engine: Engine,
     pub properties: Properties,
     pub timeout: Option<Duration>,
-    /// How often at most another thread takes over from one that could go on.
+    /// How often at most another thread takes over from one that could go on (exploration).
     pub preemptions: Option<u32>,
+    /// How far to unroll loops, and how often at most another thread takes over (the staged engine).
+    pub unwinding: Unwinding,
+    pub context_bound: Option<usize>,
     /// How many MiB the program may have allocated at once.
     pub memory: Option<u64>,
     /// How to force what is found on the real program; None: do not.
@@ -54,6 +58,8 @@ impl Default for CheckOptions {
             properties: Properties::DEFAULT,
             timeout: None,
             preemptions: None,
+            unwinding: Unwinding::default(),
+            context_bound: None,
             memory: None,
             replay: None,
         }
@@ -92,7 +98,35 @@ pub enum Interruption {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Checked {
     pub verdict: Verdict,
-    pub stats: Stats,
+    pub stats: Figures,
+}
+
+/// What a verdict took, by engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Figures {
+    Explored(Stats),
+    Staged(leno_bmc::Stats),
+}
+
+impl Figures {
+    /// Lines of `name: value`.
+    pub fn lines(&self) -> String {
+        match self {
+            Figures::Explored(Stats { executions, redundant, events, longest }) => {
+                format!("executions: {executions}\nredundant: {redundant}\nevents: {events}\nlongest: {longest}\n")
+            }
+            Figures::Staged(stats) => {
+                let leno_bmc::Stats { rounds, threads, events, reads, writes, links, suspects, conflicts, .. } = stats;
+                let seconds = [stats.summarizing, stats.composing, stats.solving].map(|time| time.as_secs_f64());
+                let [summarizing, composing, solving] = seconds;
+                format!(
+                    "rounds: {rounds}\nthreads: {threads}\nevents: {events}\nreads: {reads}\nwrites: {writes}\n\
+                     links: {links}\nsuspects: {suspects}\nconflicts: {conflicts}\nsummarizing: {summarizing:.3}\n\
+                     composing: {composing:.3}\nsolving: {solving:.3}\n"
+                )
+            }
+        }
+    }
 }
 
 /// Explores the schedules of a program. `interrupted` is asked all the time: why to stop and say what is known, if at all.
@@ -118,15 +152,19 @@ pub fn check(
     let bounds = Bounds { preemptions: options.preemptions, memory };
     let limits = Limits { interrupted: &stop, depth: DEPTH };
     let explored = leno_explore::explore_with(program, options.properties, &limits, &bounds);
-    Checked { verdict: verdict(program, options, &explored, why.get()), stats: explored.stats }
+    Checked { verdict: verdict(program, options, &explored, why.get()), stats: Figures::Explored(explored.stats) }
 }
 
 fn check_staged(program: &Program, options: &CheckOptions, interrupted: &dyn Fn() -> bool) -> Checked {
     let mut limits = leno_logic::limits::Limits::default();
     limits.deadline = options.timeout.map(|timeout| Instant::now() + timeout);
     limits.memory = options.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20));
-    let (staged, stats) =
-        leno_bmc::check(program, options.properties, &leno_bmc::Unwinding::default(), &limits, interrupted);
+    let task = Task {
+        unwinding: options.unwinding.clone(),
+        context_bound: options.context_bound,
+        ..Task::new(options.properties)
+    };
+    let (staged, stats) = leno_bmc::check(program, &task, &limits, interrupted);
     let verdict = match staged {
         leno_bmc::Staged::Safe => Verdict::Safe,
         leno_bmc::Staged::Unsafe(witness) => {
@@ -134,13 +172,29 @@ fn check_staged(program: &Program, options: &CheckOptions, interrupted: &dyn Fn(
             let replayed = replay(program, options, &witness);
             Verdict::Unsafe(Box::new(witness), replayed)
         }
-        leno_bmc::Staged::Unknown(reason) => Verdict::Unknown(Unknown {
-            reason,
-            established: format!("{} threads, {} events", stats.threads, stats.events),
-            advice: "--engine explore tries the schedules one by one".to_string(),
-        }),
+        leno_bmc::Staged::Unknown(unknown) => Verdict::Unknown(staged_unknown(&stats, unknown)),
     };
-    Checked { verdict, stats: Stats::default() }
+    Checked { verdict, stats: Figures::Staged(stats) }
+}
+
+/// What to say when the staged engine has no verdict.
+fn staged_unknown(stats: &leno_bmc::Stats, unknown: leno_bmc::Unknown) -> Unknown {
+    let leno_bmc::Unknown { reason, completed } = unknown;
+    let established = match &completed {
+        Some(completed) => completed.to_string(),
+        None => format!("{} threads with {} accesses to what they share", stats.threads, stats.events),
+    };
+    let more: Vec<String> = completed
+        .iter()
+        .flat_map(|completed| &completed.loops)
+        .map(|(name, bound)| format!("{name}={}", bound.saturating_mul(4)))
+        .collect();
+    let advice = match (completed.and_then(|completed| completed.switches), more.is_empty()) {
+        (Some(switches), true) => format!("a larger --context-bound than {switches}, or none"),
+        (_, true) => "--engine explore tries the schedules one by one".to_string(),
+        (_, false) => format!("more time, or larger bounds: --unwindset {}", more.join(",")),
+    };
+    Unknown { reason, established, advice }
 }
 
 fn replay(program: &Program, options: &CheckOptions, witness: &Witness) -> Option<Replayed> {
@@ -242,9 +296,15 @@ fn stopped(options: &CheckOptions, interruption: Option<Interruption>) -> (Strin
 impl Checked {
     /// What to tell the user.
     pub fn report(&self, program: &Program) -> String {
-        let executions = self.stats.executions;
         match &self.verdict {
-            Verdict::Safe => format!("SAFE: no violation under any schedule ({executions} executions)\n"),
+            Verdict::Safe => match self.stats {
+                Figures::Explored(Stats { executions, .. }) => {
+                    format!("SAFE: no violation under any schedule ({executions} executions)\n")
+                }
+                Figures::Staged(leno_bmc::Stats { threads, events, .. }) => format!(
+                    "SAFE: no violation under any schedule and for any input\n  = {threads} threads, {events} accesses to what they share, all loops unrolled to their ends\n"
+                ),
+            },
             Verdict::Unknown(Unknown { reason, established, advice }) => {
                 format!("UNKNOWN: {reason}\n  = {established}\n  = help: {advice}\n")
             }
