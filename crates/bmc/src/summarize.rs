@@ -626,7 +626,10 @@ impl<'p> Summarizer<'p> {
                     let last = state.locals.len() - 1;
                     state.set_local(last, value);
                 }
-                self.end_lives(&frame.slots, &mut state);
+                // (With the return from the entry function everything ends, which nobody sees.)
+                if self.active.len() > 1 || self.thread != ThreadIndex(0) {
+                    self.end_lives(&frame.slots, &mut state);
+                }
                 frame.exits.push(state);
             }
             TerminatorKind::ThreadExit(value) => {

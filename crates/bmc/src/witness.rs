@@ -194,9 +194,13 @@ fn follow(program: &Program, skeleton: &Skeleton, plan: Plan, suspect: Suspect) 
             Ran::Lost(reason) => return Err(reason),
         }
         let count = machine.threads().len();
-        if let Ran::Violation(found) = step(&mut machine, &mut inputs, &mut recorder, id) {
-            violation = Some(found);
-            break;
+        match step(&mut machine, &mut inputs, &mut recorder, id) {
+            Ran::There => {}
+            Ran::Violation(found) => {
+                violation = Some(found);
+                break;
+            }
+            Ran::Lost(reason) => return Err(reason),
         }
         if let Some(&child) = plan.spawns.get(&index)
             && machine.threads().len() > count
