@@ -6,8 +6,9 @@
 
 use crate::objects::{Initial, InstanceId};
 use crate::private::initial_value;
-use crate::skeleton::{Check, Event, Free, NodeId, Unit};
+use crate::skeleton::{Check, Event, Free, Moment, NodeId, ThreadIndex, Unit, Until, Wait};
 use crate::summarize::{Frame, Refused, State, Summarizer};
+use crate::sync::Enabled;
 use crate::trail::Deed;
 use leno_ir::interp::ViolationKind;
 use leno_ir::points_to::{AbstractObject, ObjectSet};
@@ -25,8 +26,15 @@ pub(crate) struct Reached {
     targets: ObjectSet,
 }
 
-/// From the old words: the condition to go on, and for each word whether and what to write.
-type Compute<'a, S> = dyn FnMut(&mut S, &[Term]) -> (Term, Vec<(Term, Term)>) + 'a;
+/// A word that is read at the moment when a deadlock is looked for.
+pub(crate) struct Look {
+    address: Term,
+    value: Term,
+    targets: ObjectSet,
+}
+
+/// From the old words: whether to wait, and for each word whether and what to write.
+type Compute<'a, S> = dyn FnMut(&mut S, &[Term]) -> (Enabled, Vec<(Term, Term)>) + 'a;
 
 /// Places that a symbolic offset may be at, before we say that they are too many.
 const MOST_PLACES: u64 = 1 << 14;
@@ -525,7 +533,25 @@ impl Summarizer<'_> {
             old.push(value.unwrap_or_else(|| self.terms.bits(32, 0)));
         }
         let (enabled, new) = compute(self, &old);
-        let Some(mut state) = self.restrict(state, enabled) else { return Ok(None) };
+        let mut state = state;
+        if let Some(condition) = enabled.condition() {
+            let goes_on = self.terms.variable(Sort::Bool, "goes on");
+            let implied = self.terms.implies(goes_on, condition);
+            self.skeleton.constraints.push(implied);
+            if self.properties.deadlock {
+                let later = self.words_later(&reached, address, offsets, &old);
+                let (enabled, _) = compute(self, &later);
+                let until = match enabled {
+                    Enabled::Lock(free) => Until::Lock { free, owner: later[0] },
+                    Enabled::When(enabled) => Until::Enabled(enabled),
+                    Enabled::Always => Until::Enabled(condition),
+                };
+                let (thread, after, path) = (self.thread, self.last, state.path);
+                self.skeleton.waits.push(Wait { thread, after, path, goes_on, until });
+            }
+            let Some(going) = self.restrict(state, goes_on) else { return Ok(None) };
+            state = going;
+        }
         let mut writes = Vec::new();
         for (offset, (condition, value)) in offsets.iter().zip(new) {
             if self.terms.as_bool(condition) == Some(false) {
@@ -546,6 +572,54 @@ impl Summarizer<'_> {
         (event.reads, event.writes) = (units, writes);
         self.add_event(&mut state, None, event);
         Ok(Some((state, old)))
+    }
+
+    /// The words of an object at the moment when a deadlock is looked for.
+    fn words_later(&mut self, reached: &Reached, address: Term, offsets: &[u64], now: &[Term]) -> Vec<Term> {
+        let mut later = Vec::new();
+        for (offset, &now) in offsets.iter().zip(now) {
+            let Some(shared) = reached.shared else {
+                later.push(now);
+                continue;
+            };
+            let shift = self.terms.bits(self.terms.width(address), (*offset).into());
+            let address = self.terms.add(address, shift);
+            let value = match self.later.get(&address) {
+                Some(value) => *value,
+                None => {
+                    let value = self.terms.variable(Sort::Bits(32), "later");
+                    self.later.insert(address, value);
+                    self.looks.push(Look { address, value, targets: reached.targets.clone() });
+                    value
+                }
+            };
+            later.push(self.terms.ite(shared, value, now));
+        }
+        later
+    }
+
+    /// The moment when a deadlock is looked for: all that threads wait for is read at it.
+    pub(crate) fn add_moment(&mut self) {
+        let nobody = ThreadIndex(self.skeleton.threads.len() as u32);
+        let node = self.skeleton.add_node(nobody);
+        let asked = self.terms.variable(Sort::Bool, "deadlock");
+        for look in std::mem::take(&mut self.looks) {
+            let (place, span) = self.here;
+            let read = Unit { condition: asked, address: look.address, value: look.value, bytes: 4 };
+            self.skeleton.events.push(Event {
+                node,
+                thread: nobody,
+                place,
+                span,
+                occurs: asked,
+                reads: vec![read],
+                writes: Vec::new(),
+                targets: look.targets,
+                is_plain: false,
+                is_atomic: true,
+            });
+        }
+        self.skeleton.moment = Some(Moment { node, asked });
     }
 
     pub(crate) fn allocate(

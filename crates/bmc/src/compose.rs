@@ -25,6 +25,10 @@ pub enum Suspect {
     Violation(usize),
     /// Two events about to happen: the first could come right before the second.
     Race(usize, usize),
+    /// Nobody can go on.
+    Deadlock,
+    /// Threads wait for each other's locks.
+    Circle,
 }
 
 /// A skeleton in the solver.
@@ -51,9 +55,9 @@ struct Piece {
     occurs: Term,
 }
 
-struct Composer<'a, 'p> {
-    summary: &'a mut Summarizer<'p>,
-    solver: Solver,
+pub(crate) struct Composer<'a, 'p> {
+    pub summary: &'a mut Summarizer<'p>,
+    pub solver: Solver,
     nodes: Vec<Node>,
     initial: Node,
     /// By node: the one before it on its thread.
@@ -67,7 +71,8 @@ struct Composer<'a, 'p> {
 pub fn compose(summary: &mut Summarizer<'_>, mut solver: Solver) -> Composition {
     let start = solver.add_chain();
     let initial = solver.add_node(start);
-    let chains: Vec<_> = summary.skeleton.threads.iter().map(|_| solver.add_chain()).collect();
+    // One more, for the moment when a deadlock is looked for.
+    let chains: Vec<_> = (0..=summary.skeleton.threads.len()).map(|_| solver.add_chain()).collect();
     let nodes: Vec<Node> =
         summary.skeleton.nodes.iter().map(|thread| solver.add_node(chains[thread.0 as usize])).collect();
     let mut last: Vec<Option<NodeId>> = vec![None; chains.len()];
@@ -104,7 +109,7 @@ pub fn compose(summary: &mut Summarizer<'_>, mut solver: Solver) -> Composition 
 }
 
 impl Composer<'_, '_> {
-    fn node(&self, id: NodeId) -> Node {
+    pub fn node(&self, id: NodeId) -> Node {
         self.nodes[(id.0 as usize).min(self.nodes.len() - 1)]
     }
 
@@ -114,7 +119,7 @@ impl Composer<'_, '_> {
         !self.is_complete
     }
 
-    fn literal(&mut self, term: Term) -> Lit {
+    pub fn literal(&mut self, term: Term) -> Lit {
         self.solver.literal(&self.summary.terms, term)
     }
 
@@ -424,11 +429,16 @@ impl Composer<'_, '_> {
     }
 
     /// The literal that `condition` holds and `first` comes before `second`; None if that cannot be.
-    fn happened_before(&mut self, condition: Term, first: NodeId, second: NodeId) -> Option<Lit> {
+    pub fn happened_before(&mut self, condition: Term, first: NodeId, second: NodeId) -> Option<Lit> {
         if self.summary.terms.as_bool(condition) == Some(false) {
             return None;
         }
         let condition = self.literal(condition);
+        self.happened_before_literal(condition, first, second)
+    }
+
+    /// The same, of a condition that is a literal.
+    pub fn happened_before_literal(&mut self, condition: Lit, first: NodeId, second: NodeId) -> Option<Lit> {
         let nodes = &self.summary.skeleton.nodes;
         let second = NodeId(second.0.min(nodes.len() as u32 - 1));
         if nodes[first.0 as usize] == nodes[second.0 as usize] {
@@ -518,6 +528,7 @@ impl Composer<'_, '_> {
         if self.summary.properties.race {
             self.races(&mut suspects);
         }
+        self.deadlocks(&mut suspects);
         let mut cuts = Vec::new();
         for index in 0..self.summary.skeleton.cuts.len() {
             let cut = self.summary.skeleton.cuts[index].clone();
@@ -537,7 +548,7 @@ impl Composer<'_, '_> {
     }
 
     /// If `selected`, then `node` comes before every end of the process that occurs.
-    fn before_exits(&mut self, selected: Lit, node: NodeId) {
+    pub fn before_exits(&mut self, selected: Lit, node: NodeId) {
         let thread = self.summary.skeleton.nodes[node.0 as usize];
         for index in 0..self.summary.skeleton.exits.len() {
             let (condition, exit) = self.summary.skeleton.exits[index];

@@ -6,8 +6,9 @@
 use crate::compose::{Composition, compose};
 use crate::loops;
 use crate::skeleton::Bounded;
-use crate::summarize::{Bounds, Summarizer};
+use crate::summarize::{Bounds, Summarizer, has_condition_variables};
 use crate::{Staged, Stats, Task, witness};
+use leno_explore::Properties;
 use leno_ir::program::Program;
 use leno_logic::core::Answer;
 use leno_logic::limits::{Limits, Stop};
@@ -65,7 +66,35 @@ enum Round {
     Open(Vec<Bounded>),
 }
 
-pub fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
+/// Waits on condition variables may end without a signal, except where deadlocks are concerned: a lost signal would never be one.
+/// So these are two questions.
+pub fn decide(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
+    let others = Properties { deadlock: false, ..task.properties };
+    if !task.properties.deadlock || others == Properties::NONE || !has_condition_variables(program) {
+        return deepen(program, task, limits);
+    }
+    let (first, stats) = deepen(program, &Task { properties: others, ..task.clone() }, limits);
+    if matches!(first, Staged::Unsafe(_)) {
+        return (first, stats);
+    }
+    let deadlock = Properties { deadlock: true, ..Properties::NONE };
+    let (second, more) = deepen(program, &Task { properties: deadlock, ..task.clone() }, limits);
+    let stats = Stats {
+        rounds: stats.rounds + more.rounds,
+        conflicts: stats.conflicts + more.conflicts,
+        summarizing: stats.summarizing + more.summarizing,
+        composing: stats.composing + more.composing,
+        solving: stats.solving + more.solving,
+        ..more
+    };
+    match (first, second) {
+        (Staged::Safe, second) => (second, stats),
+        (_, Staged::Unsafe(witness)) => (Staged::Unsafe(witness), stats),
+        (first, _) => (first, stats),
+    }
+}
+
+fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
     let mut stats = Stats::default();
     let mut bounds = match loops::bounds(program, &task.unwinding) {
         Ok(bounds) => bounds,
@@ -117,9 +146,6 @@ fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats
     let outcome = ask(task, &summary, &mut composition, bound, limits);
     stats.solving += start.elapsed();
     stats.conflicts += composition.solver.statistics().conflicts;
-    if task.properties.deadlock {
-        summary.skeleton.gap("deadlocks are not encoded yet");
-    }
     match outcome {
         Round::Decided(Staged::Safe) => match summary.skeleton.gaps.first() {
             Some(gap) => Round::Stopped(format!("no violation was found, but {gap}")),

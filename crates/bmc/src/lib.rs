@@ -14,6 +14,7 @@
 
 mod access;
 mod compose;
+mod deadlock;
 mod deepen;
 mod evaluate;
 mod formula;
@@ -106,7 +107,7 @@ pub fn check(program: &Program, task: &Task, limits: &Limits, interrupted: &dyn 
     let work = move || {
         let mut limits = Limits::default();
         (limits.deadline, limits.memory, limits.cancel) = (deadline, memory, Some(flag));
-        deepen::deepen(program, task, &limits)
+        deepen::decide(program, task, &limits)
     };
     // The summary of a call within a call is a call within a call: that needs a stack.
     std::thread::scope(|scope| {

@@ -114,6 +114,58 @@ pub struct Join {
     pub result: Option<Term>,
 }
 
+/// A step that may have to wait.
+#[derive(Clone, Copy, Debug)]
+pub struct Wait {
+    pub thread: ThreadIndex,
+    /// The last moment of its thread before it.
+    pub after: NodeId,
+    pub path: Term,
+    /// A variable: whether it is made.
+    pub goes_on: Term,
+    pub until: Until,
+}
+
+/// What a step waits for; conditions are about the moment when a deadlock is looked for.
+#[derive(Clone, Copy, Debug)]
+pub enum Until {
+    Enabled(Term),
+    Lock {
+        free: Term,
+        owner: Term,
+    },
+    /// The end of the thread with this handle.
+    End(Term),
+    /// A signal that ends this sleep.
+    Signal(usize),
+}
+
+/// A thread falls asleep on a condition variable.
+#[derive(Clone, Copy, Debug)]
+pub struct Sleep {
+    pub thread: ThreadIndex,
+    pub node: NodeId,
+    pub path: Term,
+    pub address: Term,
+    /// When and whether it wakes up.
+    pub wake: Option<(NodeId, Term)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Signal {
+    pub node: NodeId,
+    pub path: Term,
+    pub address: Term,
+    pub is_broadcast: bool,
+}
+
+/// The moment when a deadlock is looked for. Its node is on a thread of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    pub node: NodeId,
+    pub asked: Term,
+}
+
 #[derive(Clone, Debug)]
 pub struct Thread {
     pub name: String,
@@ -157,6 +209,10 @@ pub struct Skeleton {
     pub frees: Vec<Free>,
     pub deaths: Vec<Death>,
     pub joins: Vec<Join>,
+    pub waits: Vec<Wait>,
+    pub sleeps: Vec<Sleep>,
+    pub signals: Vec<Signal>,
+    pub moment: Option<Moment>,
     /// What threads do visibly, in program order: to follow them on the interpreter.
     pub steps: Vec<Step>,
     /// Ends of the process.

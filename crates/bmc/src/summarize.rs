@@ -8,11 +8,14 @@
 //! A loop that only waits (reads shared memory, changes nothing, and comes back in the state it began in) is executed once:
 //! what an iteration may do later, the one iteration may do then. Coming back is not a path; the thread waits.
 
+use crate::access::Look;
 use crate::liveness::{Live, live};
 use crate::nesting::{Element, Loop, nesting};
 use crate::objects::{Initial, Instance, InstanceId, Instances};
 use crate::private::Memory;
-use crate::skeleton::{Bounded, Cut, Death, Input, NodeId, Skeleton, Thread, ThreadIndex, Unit, Violation};
+use crate::skeleton::{
+    Bounded, Cut, Death, Input, Join, NodeId, Skeleton, Thread, ThreadIndex, Unit, Until, Violation, Wait,
+};
 use crate::trail::{Deed, Done, Trail};
 use leno_explore::Properties;
 use leno_ir::callgraph::CallGraph;
@@ -75,6 +78,8 @@ pub(crate) struct State {
     pub section_writes: Vec<Unit>,
     /// How often the thread holds read-write locks for reading, by their addresses.
     pub reading: Rc<BTreeMap<u64, Term>>,
+    /// The sleep on a condition variable that it is to wake up from.
+    pub sleep: Option<usize>,
     /// What it has done to others.
     pub trail: Trail,
 }
@@ -137,6 +142,9 @@ pub struct Summarizer<'p> {
     pub(crate) last: NodeId,
     thread_ends: Vec<State>,
     has_assumptions: bool,
+    /// Words, by address, at the moment when a deadlock is looked for; and what they are read from.
+    pub(crate) later: FxHashMap<Term, Term>,
+    pub(crate) looks: Vec<Look>,
     /// Those that may be of another kind than the normal one.
     pub(crate) special_mutexes: ObjectSet,
     /// Whether anybody can tell how often a lock is held.
@@ -176,6 +184,8 @@ impl<'p> Summarizer<'p> {
             last: NodeId(0),
             thread_ends: Vec::new(),
             special_mutexes,
+            later: FxHashMap::default(),
+            looks: Vec::new(),
             has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
             counts_locking: counts_locking(program),
             here: (NOWHERE, Span::NONE),
@@ -201,6 +211,9 @@ impl<'p> Summarizer<'p> {
         while !self.started.is_empty() {
             let next = self.started.remove(0);
             self.run_thread(next)?;
+        }
+        if self.properties.deadlock {
+            self.add_moment();
         }
         Ok(())
     }
@@ -236,12 +249,18 @@ impl<'p> Summarizer<'p> {
             depth: 0,
             section_writes: Vec::new(),
             reading: Rc::default(),
+            sleep: None,
             trail: Trail::default(),
         };
         let word = self.program.model.word();
         let args = started.args.into_iter().map(Some).collect();
         let mut ends = Vec::new();
-        if let Some((mut state, result)) = self.call(started.func, args, state)? {
+        let returned = self.call(started.func, args, state)?;
+        if let (Some((state, _)), ThreadIndex(0)) = (&returned, started.index) {
+            // The return from the entry function ends the process.
+            let node = self.skeleton.add_node(started.index);
+            self.skeleton.exits.push((state.path, node));
+        } else if let Some((mut state, result)) = returned {
             let result = match result {
                 Some(value) => self.fit(value, self.width(word)),
                 None => self.terms.bits(self.width(word), 0),
@@ -497,8 +516,12 @@ impl<'p> Summarizer<'p> {
         section_writes.extend_from_slice(&b.section_writes[common..]);
         let path = self.terms.or2(a.path, b.path);
         let (section, depth, trail) = (a.section, a.depth, a.trail.merge(&b.trail));
+        if a.sleep != b.sleep {
+            return Err(Refused::new("a thread sleeps on some paths only"));
+        }
+        let (locals, sleep) = (Rc::new(locals), a.sleep);
         let reading = self.merge_reading(condition, &a.reading, &b.reading);
-        Ok(State { path, locals: Rc::new(locals), memory, section, depth, section_writes, reading, trail })
+        Ok(State { path, locals, memory, section, depth, section_writes, reading, sleep, trail })
     }
 
     fn merge_values(&mut self, condition: Term, a: Option<Term>, b: Option<Term>) -> Option<Term> {
@@ -603,7 +626,10 @@ impl<'p> Summarizer<'p> {
                     let last = state.locals.len() - 1;
                     state.set_local(last, value);
                 }
-                self.end_lives(&frame.slots, &mut state);
+                // (With the return from the entry function everything ends, which nobody sees.)
+                if self.active.len() > 1 || self.thread != ThreadIndex(0) {
+                    self.end_lives(&frame.slots, &mut state);
+                }
                 frame.exits.push(state);
             }
             TerminatorKind::ThreadExit(value) => {
@@ -898,11 +924,16 @@ impl<'p> Summarizer<'p> {
 
     fn join(&mut self, mut state: State, dst: Option<leno_ir::program::LocalId>, handle: Term) -> Option<State> {
         self.affect(&mut state);
+        let before = self.last;
         let node = self.next_node(&mut state);
         let done = self.terms.variable(Sort::Bool, "joined");
         let word = u32::from(self.program.model.pointer_bits());
         let result = dst.map(|_| self.terms.variable(Sort::Bits(word), "joined result"));
-        self.skeleton.joins.push(crate::skeleton::Join { done, node, path: state.path, handle, result });
+        if self.properties.deadlock {
+            let (thread, after, path) = (self.thread, before, state.path);
+            self.skeleton.waits.push(Wait { thread, after, path, goes_on: done, until: Until::End(handle) });
+        }
+        self.skeleton.joins.push(Join { done, node, path: state.path, handle, result });
         let path = self.terms.and2(state.path, done);
         self.step(node, path);
         if let (Some(dst), Some(result)) = (dst, result) {
@@ -969,4 +1000,9 @@ fn special_mutexes(program: &Program, points_to: &PointsTo) -> ObjectSet {
         }
     }
     special
+}
+
+/// Whether any thread ever waits on a condition variable.
+pub(crate) fn has_condition_variables(program: &Program) -> bool {
+    has_op(program, |op| matches!(op, Op::Sync { op: SyncOp::CondWake { .. }, .. }))
 }

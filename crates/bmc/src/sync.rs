@@ -4,6 +4,7 @@
 //! does not occur at all, and nothing after it in its thread; others go on. The mutex keeps its owner in its first word here, so
 //! that one word tells everything for a mutex of the normal kind.
 
+use crate::skeleton::{NodeId, Signal, Sleep, Until, Wait};
 use crate::summarize::{Frame, Refused, State, Summarizer};
 use crate::trail::Deed;
 use leno_ir::interp::ViolationKind;
@@ -20,6 +21,25 @@ const RUNNING: u128 = 1;
 const DONE: u128 = 2;
 /// The owner of a mutex that was destroyed.
 const DESTROYED: u128 = 0xffff_ffff;
+
+/// Whether a step has to wait.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Enabled {
+    Always,
+    /// As soon as this holds.
+    When(Term),
+    /// The same, for a lock whose owner is in its first word.
+    Lock(Term),
+}
+
+impl Enabled {
+    pub fn condition(self) -> Option<Term> {
+        match self {
+            Enabled::Always => None,
+            Enabled::When(condition) | Enabled::Lock(condition) => Some(condition),
+        }
+    }
+}
 
 /// What the words of a mutex say.
 struct Mutex {
@@ -56,15 +76,19 @@ impl Summarizer<'_> {
         let place = (at, address);
         let after = match op {
             SyncOp::LockInit { kind, .. } => self.init_lock(frame, state, place, kind)?,
-            SyncOp::CondInit | SyncOp::CondSignal | SyncOp::CondBroadcast => self.nothing(state, 0),
-            SyncOp::CondDestroy | SyncOp::SemDestroy => self.nothing(state, 0),
+            SyncOp::CondSignal | SyncOp::CondBroadcast => {
+                self.signal(state, address, matches!(op, SyncOp::CondBroadcast))
+            }
+            SyncOp::CondInit | SyncOp::CondDestroy | SyncOp::SemDestroy => self.nothing(state, 0),
             SyncOp::LockDestroy(lock) => self.destroy_lock(frame, state, place, *lock)?,
             SyncOp::Lock(_) | SyncOp::CondRelock => self.lock(frame, state, place, false)?,
             SyncOp::TryLock(_) => self.lock(frame, state, place, true)?,
             SyncOp::Unlock(_) => self.unlock(frame, state, place)?,
             SyncOp::CondSleep { mutex } => {
-                let address = self.evaluate(frame, &mut state, mutex)?;
-                self.unlock(frame, state, (mutex, address))?
+                let mutex_address = self.evaluate(frame, &mut state, mutex)?;
+                let before = self.last;
+                let after = self.unlock(frame, state, (mutex, mutex_address))?;
+                after.map(|(state, result)| (self.sleep(state, address, result, before), result))
             }
             SyncOp::CondWake { deadline, .. } => self.wake(state, deadline.is_some()),
             SyncOp::SemInit { value } => {
@@ -110,14 +134,56 @@ impl Summarizer<'_> {
         Some((state, result))
     }
 
-    fn wake(&mut self, state: State, timed: bool) -> Option<(State, Term)> {
-        let zero = self.word32(0);
-        if !timed {
-            return Some((state, zero));
+    // --- condition variables. Waits may end without a signal, except where deadlocks are looked for: then signals matter.
+
+    /// Falls asleep at the moment when the mutex was unlocked, if others can see that one.
+    fn sleep(&mut self, mut state: State, address: Term, result: Term, before: NodeId) -> State {
+        if !self.properties.deadlock {
+            return state;
         }
-        let late = self.terms.variable(Sort::Bool, "timed out");
-        let error = self.word32(ETIMEDOUT);
-        let result = self.terms.ite(late, error, zero);
+        self.affect(&mut state);
+        if self.last == before {
+            let node = self.next_node(&mut state);
+            self.step(node, state.path);
+        }
+        let asleep = self.is_word(result, 0);
+        let path = self.terms.and2(state.path, asleep);
+        let (node, thread) = (self.last, self.thread);
+        state.sleep = Some(self.skeleton.sleeps.len());
+        self.skeleton.sleeps.push(Sleep { thread, node, path, address, wake: None });
+        state
+    }
+
+    fn signal(&mut self, mut state: State, address: Term, is_broadcast: bool) -> Option<(State, Term)> {
+        if self.properties.deadlock {
+            self.affect(&mut state);
+            let node = self.next_node(&mut state);
+            self.step(node, state.path);
+            self.skeleton.signals.push(Signal { node, path: state.path, address, is_broadcast });
+        }
+        self.nothing(state, 0)
+    }
+
+    fn wake(&mut self, mut state: State, timed: bool) -> Option<(State, Term)> {
+        let zero = self.word32(0);
+        let mut result = zero;
+        if timed {
+            let late = self.terms.variable(Sort::Bool, "timed out");
+            let error = self.word32(ETIMEDOUT);
+            result = self.terms.ite(late, error, zero);
+        }
+        let Some(sleep) = state.sleep.take() else { return Some((state, result)) };
+        let path = state.path;
+        let after = self.last;
+        let wakes = self.terms.variable(Sort::Bool, "wakes");
+        let mut state = self.restrict(state, wakes)?;
+        let node = self.next_node(&mut state);
+        self.step(node, state.path);
+        self.skeleton.sleeps[sleep].wake = Some((node, state.path));
+        if !timed {
+            let thread = self.thread;
+            self.skeleton.waits.push(Wait { thread, after, path, goes_on: wakes, until: Until::Signal(sleep) });
+        }
         Some((state, result))
     }
 
@@ -142,7 +208,7 @@ impl Summarizer<'_> {
         let value = self.fit(value, 32);
         let after = self.words(frame, state, place, &[0], &mut |this, _| {
             let always = this.terms.bool(true);
-            (always, vec![(always, value)])
+            (Enabled::Always, vec![(always, value)])
         })?;
         let zero = self.word32(0);
         Ok(after.map(|(mut state, _)| {
@@ -167,12 +233,12 @@ impl Summarizer<'_> {
             let mutex = this.mutex(old);
             let writes = this.mutex_words_after(&mutex, old, this.terms.bool(true), me);
             if is_try {
-                return (this.terms.bool(true), writes);
+                return (Enabled::Always, writes);
             }
             let asks = this.terms.or2(mutex.is_recursive, mutex.checks_errors);
             let again = this.terms.and2(mutex.is_mine, asks);
             let enabled = this.terms.or(&[mutex.is_free, mutex.is_destroyed, again]);
-            (this.may_go_on(enabled), writes)
+            (Enabled::Lock(enabled), writes)
         })?;
         Ok(after.map(|(mut state, old)| {
             let mutex = self.mutex(&old);
@@ -185,14 +251,6 @@ impl Summarizer<'_> {
             self.note_locking(&mut state, Deed::Acquire(place.1), is_try);
             (state, result)
         }))
-    }
-
-    /// A variable that is true only if the step is enabled: the thread goes on, or waits.
-    fn may_go_on(&mut self, enabled: Term) -> Term {
-        let goes_on = self.terms.variable(Sort::Bool, "goes on");
-        let implied = self.terms.implies(goes_on, enabled);
-        self.skeleton.constraints.push(implied);
-        goes_on
     }
 
     /// Remembers that a lock was taken or given back. Who only tries may notice how often it was taken.
@@ -259,7 +317,7 @@ impl Summarizer<'_> {
         let zero = self.word32(0);
         let after = self.words(frame, state, place, &offsets, &mut |this, _| {
             let always = this.terms.bool(true);
-            (always, [zero, zero, kind].into_iter().take(offsets.len()).map(|word| (always, word)).collect())
+            (Enabled::Always, [zero, zero, kind].into_iter().take(offsets.len()).map(|word| (always, word)).collect())
         })?;
         Ok(after.map(|(mut state, _)| {
             self.affect(&mut state);
@@ -272,12 +330,11 @@ impl Summarizer<'_> {
         let offsets = self.mutex_words(frame, place);
         let after = self.words(frame, state, place, &offsets, &mut |this, old| {
             let mutex = this.mutex(old);
-            let always = this.terms.bool(true);
-            let Some(&count) = old.get(1) else { return (always, vec![(mutex.is_mine, zero)]) };
+            let Some(&count) = old.get(1) else { return (Enabled::Always, vec![(mutex.is_mine, zero)]) };
             let fewer = this.terms.sub(count, one);
             let last = this.terms.eq(count, one);
             let free = this.terms.and2(mutex.is_mine, last);
-            (always, vec![(free, zero), (mutex.is_mine, fewer), (this.terms.bool(false), zero)])
+            (Enabled::Always, vec![(free, zero), (mutex.is_mine, fewer), (this.terms.bool(false), zero)])
         })?;
         Ok(after.and_then(|(state, old)| {
             let mutex = self.mutex(&old);
@@ -308,7 +365,7 @@ impl Summarizer<'_> {
                 LockKind::Mutex => this.is_word(old[0], 0),
                 LockKind::Spin => this.terms.bool(false),
             };
-            (this.terms.bool(true), vec![(free, destroyed)])
+            (Enabled::Always, vec![(free, destroyed)])
         })?;
         let (zero, busy) = (self.word32(0), self.word32(EBUSY));
         Ok(after.map(|(mut state, old)| {
@@ -337,14 +394,14 @@ impl Summarizer<'_> {
             let positive = this.terms.not(empty);
             let less = this.terms.sub(old[0], one);
             match op {
-                SyncOp::SemWait => (this.may_go_on(positive), vec![(always, less)]),
-                SyncOp::SemTryWait => (always, vec![(positive, less)]),
+                SyncOp::SemWait => (Enabled::When(positive), vec![(always, less)]),
+                SyncOp::SemTryWait => (Enabled::Always, vec![(positive, less)]),
                 SyncOp::SemPost => {
                     let full = this.terms.ule(most, old[0]);
                     let room = this.terms.not(full);
-                    (always, vec![(room, this.terms.add(old[0], one))])
+                    (Enabled::Always, vec![(room, this.terms.add(old[0], one))])
                 }
-                _ => (always, vec![(this.terms.bool(false), one)]),
+                _ => (Enabled::Always, vec![(this.terms.bool(false), one)]),
             }
         })?;
         let (zero, failed) = (self.word32(0), self.word32(u128::from(u32::MAX)));
@@ -385,9 +442,8 @@ impl Summarizer<'_> {
         let after = self.words(frame, state, place, &[0], &mut |this, old| {
             let busy = this.is_word(old[0], RUNNING);
             let not_busy = this.terms.not(busy);
-            let goes_on = this.may_go_on(not_busy);
             let done = this.is_word(old[0], DONE);
-            (goes_on, vec![(this.terms.not(done), running)])
+            (Enabled::When(not_busy), vec![(this.terms.not(done), running)])
         })?;
         let (zero, one) = (self.word32(0), self.word32(1));
         Ok(after.map(|(mut state, old)| {
@@ -420,7 +476,7 @@ impl Summarizer<'_> {
             match (op, operand) {
                 (SyncOp::BarrierInit { .. }, Some(count)) => {
                     let count = this.fit(count, 32);
-                    (always, vec![(always, count), (always, zero), (always, zero)])
+                    (Enabled::Always, vec![(always, count), (always, zero), (always, zero)])
                 }
                 (SyncOp::BarrierLeave { .. }, Some(ticket)) => {
                     let last = this.terms.extract(ticket, 0, 1);
@@ -429,15 +485,15 @@ impl Summarizer<'_> {
                     let same = this.terms.eq(generation, old[2]);
                     let other = this.terms.not(same);
                     let full = this.terms.or2(last, other);
-                    (this.may_go_on(full), vec![(never, zero), (never, zero), (never, zero)])
+                    (Enabled::When(full), vec![(never, zero), (never, zero), (never, zero)])
                 }
-                (SyncOp::BarrierDestroy, _) => (always, vec![(always, zero), (never, zero), (never, zero)]),
+                (SyncOp::BarrierDestroy, _) => (Enabled::Always, vec![(always, zero), (never, zero), (never, zero)]),
                 _ => {
                     let arrived = this.terms.add(old[1], one);
                     let last = this.terms.eq(arrived, old[0]);
                     let now = this.terms.ite(last, zero, arrived);
                     let next = this.terms.add(old[2], one);
-                    (always, vec![(never, zero), (always, now), (last, next)])
+                    (Enabled::Always, vec![(never, zero), (always, now), (last, next)])
                 }
             }
         })?;
@@ -507,25 +563,25 @@ impl Summarizer<'_> {
             let more = this.terms.add(old[0], one);
             let fewer = this.terms.sub(old[0], one);
             match op {
-                SyncOp::RwInit => (always, vec![(always, zero), (always, zero)]),
+                SyncOp::RwInit => (Enabled::Always, vec![(always, zero), (always, zero)]),
                 SyncOp::ReadLock => {
                     let enabled = this.terms.or2(no_writer, mine);
-                    (this.may_go_on(enabled), vec![(no_writer, more), (never, zero)])
+                    (Enabled::When(enabled), vec![(no_writer, more), (never, zero)])
                 }
                 SyncOp::WriteLock => {
                     let enabled = this.terms.or2(nobody, mine);
-                    (this.may_go_on(enabled), vec![(never, zero), (nobody, me)])
+                    (Enabled::When(enabled), vec![(never, zero), (nobody, me)])
                 }
-                SyncOp::TryReadLock => (always, vec![(no_writer, more), (never, zero)]),
-                SyncOp::TryWriteLock => (always, vec![(never, zero), (nobody, me)]),
+                SyncOp::TryReadLock => (Enabled::Always, vec![(no_writer, more), (never, zero)]),
+                SyncOp::TryWriteLock => (Enabled::Always, vec![(never, zero), (nobody, me)]),
                 SyncOp::RwUnlock => {
                     let other = this.terms.not(mine);
                     let not_reading = this.terms.eq(reading, zero);
                     let is_reading = this.terms.not(not_reading);
                     let reads = this.terms.and2(other, is_reading);
-                    (always, vec![(reads, fewer), (mine, zero)])
+                    (Enabled::Always, vec![(reads, fewer), (mine, zero)])
                 }
-                _ => (always, vec![(never, zero), (never, zero)]),
+                _ => (Enabled::Always, vec![(never, zero), (never, zero)]),
             }
         })?;
         let (busy, deadlock) = (self.word32(EBUSY), self.word32(EDEADLK));

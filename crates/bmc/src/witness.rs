@@ -7,9 +7,10 @@
 use crate::compose::{Composition, Suspect};
 use crate::skeleton::{NodeId, Skeleton, ThreadIndex};
 use crate::summarize::Summarizer;
-use leno_explore::{claim_race, options};
+use leno_explore::{What, circle, claim, claim_race, options};
 use leno_ir::interp::{
-    Captured, Environment, FileHandle, Image, Machine, OpenMode, Source, Status, StepResult, ThreadId, Violation, Wait,
+    Captured, Ending, Environment, FileHandle, Image, Machine, OpenMode, Source, Status, StepResult, ThreadId,
+    Violation, Wait,
 };
 use leno_ir::program::{Place, Program};
 use leno_ir::witness::{Claim, Input, Observer, Recorder, Witness};
@@ -25,6 +26,8 @@ struct Plan {
     inputs: Vec<VecDeque<u128>>,
     /// The node of the spawn of each thread, by the index of the step.
     spawns: BTreeMap<usize, ThreadIndex>,
+    /// Threads that go on until they are stuck or finished.
+    stuck: Vec<ThreadIndex>,
 }
 
 /// Steps of one thread between two visible ones, before we say that it will not come.
@@ -51,6 +54,10 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
     let (end, inclusive) = match suspect {
         Suspect::Violation(index) => (skeleton.violations[index].after, true),
         Suspect::Race(first, _) => (skeleton.events[first].node, false),
+        Suspect::Deadlock | Suspect::Circle => match skeleton.moment {
+            Some(moment) => (moment.node, false),
+            None => (NodeId(u32::MAX), false),
+        },
     };
     let numbers: BTreeMap<Node, NodeId> =
         composition.nodes.iter().enumerate().map(|(index, node)| (*node, NodeId(index as u32))).collect();
@@ -60,13 +67,14 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
             by_node.entry(step.node).or_default().push(step.place);
         }
     }
-    let mut plan = Plan { steps: Vec::new(), inputs: Vec::new(), spawns: BTreeMap::new() };
+    let mut plan = Plan { steps: Vec::new(), inputs: Vec::new(), spawns: BTreeMap::new(), stuck: Vec::new() };
     for node in composition.solver.line() {
         let Some(&node) = numbers.get(node) else { continue };
         if node == end && !inclusive {
             break;
         }
         let thread = skeleton.nodes[node.0 as usize];
+        let Some(whole) = skeleton.threads.get(thread.0 as usize) else { continue };
         for &place in by_node.get(&node).into_iter().flatten() {
             for (index, other) in skeleton.threads.iter().enumerate() {
                 if let Some((spawn, path)) = other.spawned
@@ -78,13 +86,21 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
             }
             plan.steps.push((thread, Some(place)));
         }
-        let whole = &skeleton.threads[thread.0 as usize];
         if whole.last == node && evaluation.holds(whole.finished) {
             plan.steps.push((thread, None));
         }
         if node == end {
             break;
         }
+    }
+    if let Suspect::Deadlock | Suspect::Circle = suspect {
+        let is_stuck = |evaluation: &mut Evaluation<'_>, thread: ThreadIndex| {
+            let mut waits = skeleton.waits.iter().filter(|wait| wait.thread == thread);
+            waits.any(|wait| evaluation.holds(wait.path) && !evaluation.holds(wait.goes_on))
+        };
+        let all = (0..skeleton.threads.len() as u32).map(ThreadIndex);
+        plan.stuck =
+            all.filter(|thread| matches!(suspect, Suspect::Deadlock) || is_stuck(&mut evaluation, *thread)).collect();
     }
     for thread in &skeleton.threads {
         let asked = thread.inputs.iter().filter(|input| evaluation.holds(input.condition)).collect::<Vec<_>>();
@@ -148,7 +164,8 @@ enum Ran {
 
 fn follow(program: &Program, skeleton: &Skeleton, plan: Plan, suspect: Suspect) -> Result<Witness, String> {
     let image = Image::new(program);
-    let mut machine = Machine::new(&image, &options(true));
+    let looks_for_deadlock = matches!(suspect, Suspect::Deadlock | Suspect::Circle);
+    let mut machine = Machine::new(&image, &options(!looks_for_deadlock));
     let mut recorder = Recorder::default();
     let main = ThreadId(0);
     let mut inputs = Inputs {
@@ -177,9 +194,13 @@ fn follow(program: &Program, skeleton: &Skeleton, plan: Plan, suspect: Suspect) 
             Ran::Lost(reason) => return Err(reason),
         }
         let count = machine.threads().len();
-        if let Ran::Violation(found) = step(&mut machine, &mut inputs, &mut recorder, id) {
-            violation = Some(found);
-            break;
+        match step(&mut machine, &mut inputs, &mut recorder, id) {
+            Ran::There => {}
+            Ran::Violation(found) => {
+                violation = Some(found);
+                break;
+            }
+            Ran::Lost(reason) => return Err(reason),
         }
         if let Some(&child) = plan.spawns.get(&index)
             && machine.threads().len() > count
@@ -197,6 +218,19 @@ fn follow(program: &Program, skeleton: &Skeleton, plan: Plan, suspect: Suspect) 
                 return Err("the thread that fails was not started".to_string());
             };
             claim_violation(*run_to_violation(&mut machine, &mut inputs, &mut recorder, id)?)
+        }
+        (Suspect::Deadlock | Suspect::Circle, None) => {
+            for thread in plan.stuck {
+                if let Some(&id) = threads.get(&thread) {
+                    run_to_wait(&mut machine, &mut inputs, &mut recorder, id)?;
+                }
+            }
+            let waiting = match (suspect, machine.deadlock()) {
+                (Suspect::Circle, _) => circle(&machine).ok_or("the locks are not waited for in a circle")?,
+                (_, Ending::Deadlock(waiting)) if !waiting.is_empty() => waiting,
+                _ => return Err("the threads are not stuck".to_string()),
+            };
+            claim(&machine, &What::Deadlock(waiting))
         }
         (Suspect::Race(first, second), None) => {
             let mut ids = Vec::new();
@@ -308,6 +342,26 @@ fn leave_section(
         }
     }
     Ran::Lost(format!("{} does not leave its atomic section", machine.thread_name(owner)))
+}
+
+/// Runs a thread until it waits or has ended.
+fn run_to_wait(
+    machine: &mut Machine<'_>,
+    inputs: &mut Inputs,
+    recorder: &mut Recorder,
+    thread: ThreadId,
+) -> Result<(), String> {
+    for _ in 0..PATIENCE {
+        if machine.threads()[thread].status != Status::Running || machine.wait(thread).is_some() {
+            return Ok(());
+        }
+        match step(machine, inputs, recorder, thread) {
+            Ran::There => {}
+            Ran::Violation(violation) => return Err(format!("something else goes wrong: {}", violation.message)),
+            Ran::Lost(reason) => return Err(reason),
+        }
+    }
+    Err("a thread goes on for ever".to_string())
 }
 
 fn run_to_violation(
