@@ -6,7 +6,7 @@
 
 use crate::objects::{Initial, InstanceId};
 use crate::private::initial_value;
-use crate::skeleton::{Check, Event, Free, Moment, NodeId, ThreadIndex, Unit, Until, Wait};
+use crate::skeleton::{Check, Event, Free, Moment, NodeId, Role, ThreadIndex, Unit, Until, Wait};
 use crate::summarize::{Frame, Refused, State, Summarizer};
 use crate::sync::Enabled;
 use crate::trail::Deed;
@@ -328,6 +328,7 @@ impl Summarizer<'_> {
             targets,
             is_plain,
             is_atomic: is_atomic || state.section.is_some(),
+            role: Role::Other,
         }
     }
 
@@ -617,6 +618,7 @@ impl Summarizer<'_> {
                 targets: look.targets,
                 is_plain: false,
                 is_atomic: true,
+                role: Role::Other,
             });
         }
         self.skeleton.moment = Some(Moment { node, asked });

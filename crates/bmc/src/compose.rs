@@ -1,15 +1,13 @@
 //! Composition: the axioms of sequential consistency over the skeleton (paper 000, sections 5 and 6).
 //!
 //! Threads become chains of the theory of order, each read gets a literal for every write that it may copy, and a literal for
-//! every write that may hit its location; who comes between whom is the theory's business. Before that, pruning: a write
-//! that comes after the read in its own thread, that cannot be at the same address, or that is always overwritten in its own
-//! thread before the read, is no candidate.
-//!
-//! Accesses of different sizes to the same objects are cut into pieces of one size, so that pieces either coincide or do not
-//! overlap.
+//! every write that may hit its location; who comes between whom is the theory's business. Which writes and which races are to
+//! be considered has been found before (`prune`).
 
 use crate::objects::Initial;
-use crate::skeleton::{Check, Event, NodeId, ThreadIndex, Unit};
+use crate::pieces::Piece;
+use crate::prune::{MayCopy, Pruned};
+use crate::skeleton::{Check, Event, NodeId, Unit};
 use crate::summarize::Summarizer;
 use leno_ir::points_to::{AbstractId, ObjectSet};
 use leno_ir::sharing::Sharing;
@@ -46,15 +44,6 @@ pub struct Composition {
     pub is_complete: bool,
 }
 
-/// A piece of an event's access.
-#[derive(Clone, Copy)]
-struct Piece {
-    event: usize,
-    unit: Unit,
-    /// The event occurs, and so does this unit.
-    occurs: Term,
-}
-
 pub(crate) struct Composer<'a, 'p> {
     pub summary: &'a mut Summarizer<'p>,
     pub solver: Solver,
@@ -68,7 +57,7 @@ pub(crate) struct Composer<'a, 'p> {
 }
 
 /// Puts a skeleton into a fresh solver.
-pub fn compose(summary: &mut Summarizer<'_>, mut solver: Solver) -> Composition {
+pub fn compose(summary: &mut Summarizer<'_>, pruned: &Pruned, mut solver: Solver) -> Composition {
     let start = solver.add_chain();
     let initial = solver.add_node(start);
     // One more, for the moment when a deadlock is looked for.
@@ -97,7 +86,7 @@ pub fn compose(summary: &mut Summarizer<'_>, mut solver: Solver) -> Composition 
         links: 0,
         is_complete: true,
     };
-    composer.memory();
+    composer.memory(pruned);
     composer.joins();
     composer.frees();
     composer.checks();
@@ -105,7 +94,7 @@ pub fn compose(summary: &mut Summarizer<'_>, mut solver: Solver) -> Composition 
         let constraint = composer.summary.skeleton.constraints[index];
         composer.solver.assert(&composer.summary.terms, constraint);
     }
-    composer.questions()
+    composer.questions(pruned)
 }
 
 impl Composer<'_, '_> {
@@ -125,124 +114,33 @@ impl Composer<'_, '_> {
 
     // --- memory
 
-    fn memory(&mut self) {
-        let sizes = self.piece_sizes();
-        let (mut reads, mut writes) = (Vec::new(), Vec::new());
-        for index in 0..self.summary.skeleton.events.len() {
-            let event = self.summary.skeleton.events[index].clone();
-            let size = event.targets.iter().find_map(|object| sizes.get(&object).copied());
-            for unit in &event.reads {
-                self.cut_up(index, &event, unit, size, &mut reads);
-            }
-            for unit in &event.writes {
-                self.cut_up(index, &event, unit, size, &mut writes);
-            }
-        }
-        for read in reads {
+    fn memory(&mut self, pruned: &Pruned) {
+        for (read, may_copy) in pruned.pieces.reads.iter().zip(&pruned.may_copy) {
             if self.is_interrupted() {
                 return;
             }
-            self.link(read, &writes);
-        }
-    }
-
-    /// For each shared object the size of the pieces that accesses to it are cut into: the largest one that all are made of.
-    fn piece_sizes(&self) -> FxHashMap<AbstractId, u32> {
-        let mut group: FxHashMap<AbstractId, AbstractId> = FxHashMap::default();
-        fn find(group: &mut FxHashMap<AbstractId, AbstractId>, id: AbstractId) -> AbstractId {
-            let mut root = id;
-            while let Some(&parent) = group.get(&root)
-                && parent != root
-            {
-                root = parent;
+            if let Some(may_copy) = may_copy {
+                self.link(read, may_copy, &pruned.pieces.writes);
             }
-            group.insert(id, root);
-            root
-        }
-        let events = &self.summary.skeleton.events;
-        let shared = |object: &AbstractId| self.summary.shared.of(*object) == Sharing::Shared;
-        for event in events {
-            let mut roots = event.targets.iter().filter(shared).map(|o| find(&mut group, o)).collect::<Vec<_>>();
-            roots.sort_unstable();
-            for pair in roots.windows(2) {
-                let (a, b) = (find(&mut group, pair[0]), find(&mut group, pair[1]));
-                group.insert(b, a);
-            }
-        }
-        let mut sizes: FxHashMap<AbstractId, u32> = FxHashMap::default();
-        for event in events {
-            let Some(object) = event.targets.iter().find(shared) else { continue };
-            let root = find(&mut group, object);
-            for unit in event.reads.iter().chain(&event.writes) {
-                let aligned = self.alignment(unit);
-                let size = sizes.entry(root).or_insert(aligned);
-                *size = (*size).min(aligned);
-            }
-        }
-        let objects: Vec<AbstractId> = group.keys().copied().collect();
-        objects.into_iter().filter_map(|o| Some((o, *sizes.get(&find(&mut group, o))?))).collect()
-    }
-
-    /// The largest power of two that an access is made of and, where its address is known, aligned to.
-    fn alignment(&self, unit: &Unit) -> u32 {
-        let of_size = 1 << unit.bytes.trailing_zeros();
-        match self.summary.terms.as_bits(unit.address) {
-            Some(address) => of_size.min(1u32 << (address as u64 | 1 << 16).trailing_zeros()),
-            None => of_size,
-        }
-    }
-
-    fn cut_up(&mut self, index: usize, event: &Event, unit: &Unit, size: Option<u32>, pieces: &mut Vec<Piece>) {
-        let terms = &mut self.summary.terms;
-        let occurs = terms.and2(event.occurs, unit.condition);
-        if terms.as_bool(occurs) == Some(false) {
-            return;
-        }
-        let size = size.unwrap_or(unit.bytes);
-        if size == unit.bytes {
-            pieces.push(Piece { event: index, unit: *unit, occurs });
-            return;
-        }
-        for part in 0..unit.bytes / size {
-            let shift = terms.bits(terms.width(unit.address), u128::from(part * size));
-            let address = terms.add(unit.address, shift);
-            let value = terms.extract(unit.value, part * size * 8, size * 8);
-            pieces.push(Piece { event: index, unit: Unit { address, value, bytes: size, ..*unit }, occurs });
         }
     }
 
     /// Gives a read its candidates.
-    fn link(&mut self, read: Piece, writes: &[Piece]) {
-        let (node, thread, targets) = {
-            let event = &self.summary.skeleton.events[read.event];
-            (event.node, event.thread, event.targets.clone())
-        };
+    fn link(&mut self, read: &Piece, may_copy: &MayCopy, writes: &[Piece]) {
+        let node = self.summary.skeleton.events[read.event].node;
         let theory_read = self.solver.add_read(self.node(node));
         let occurs = self.literal(read.occurs);
         let mut sources = vec![!occurs];
-        let mut overwritten = false;
-        let mut candidates: Vec<(usize, Lit, Lit)> = Vec::new();
-        // From the last write to the first, so that one that always overwrites hides those before it.
-        for write in writes.iter().rev() {
-            let event = &self.summary.skeleton.events[write.event];
-            if event.node == node || !event.targets.intersects(&targets) || write.unit.bytes != read.unit.bytes {
+        let mut candidates: Vec<(usize, Lit)> = Vec::new();
+        for &index in &may_copy.writes {
+            let write = &writes[index];
+            let write_node = self.summary.skeleton.events[write.event].node;
+            // (A section sees its own writes by itself.)
+            if write_node == node || write.unit.bytes != read.unit.bytes {
                 continue;
             }
-            let is_own = event.thread == thread;
-            if is_own && (event.node > node || overwritten) {
-                continue;
-            }
-            if !is_own && self.comes_after_start_of(node, event.thread) {
-                continue;
-            }
-            let (write_node, write_event) = (event.node, write.event);
             let same = self.summary.terms.eq(read.unit.address, write.unit.address);
             let hit = self.summary.terms.and2(same, write.occurs);
-            if self.summary.terms.as_bool(hit) == Some(false) {
-                continue;
-            }
-            let is_same = self.summary.terms.as_bool(same) == Some(true);
-            overwritten |= is_own && is_same && self.implies(read.occurs, write.occurs);
             let hit = self.literal(hit);
             let source = self.solver.new_literal();
             let equal = self.summary.terms.eq(read.unit.value, write.unit.value);
@@ -253,16 +151,17 @@ impl Composer<'_, '_> {
             self.solver.add_reads_from(theory_read, source, self.node(write_node));
             self.solver.add_hit(theory_read, hit, self.node(write_node));
             // Of two writes of one moment only the later one can be seen.
-            for &(other, other_hit, _) in &candidates {
-                if self.summary.skeleton.events[other].node == write_node && other > write_event {
+            for &(other, other_hit) in &candidates {
+                if self.summary.skeleton.events[other].node == write_node && other > write.event {
                     self.solver.add_clause(&[!source, !other_hit]);
                 }
             }
-            candidates.push((write_event, hit, source));
+            candidates.push((write.event, hit));
             sources.push(source);
             self.links += 1;
         }
-        if !overwritten {
+        if may_copy.initial {
+            let targets = self.summary.skeleton.events[read.event].targets.clone();
             let value = self.initial_value(&read.unit, &targets);
             let equal = self.summary.terms.eq(read.unit.value, value);
             let equal = self.literal(equal);
@@ -273,27 +172,6 @@ impl Composer<'_, '_> {
             sources.push(source);
         }
         self.solver.add_clause(&sources);
-    }
-
-    /// Whether whenever `a` holds, so does `b`, for all that can be seen at a glance.
-    fn implies(&mut self, a: Term, b: Term) -> bool {
-        let not = self.summary.terms.not(b);
-        let both = self.summary.terms.and2(a, not);
-        self.summary.terms.as_bool(both) == Some(false)
-    }
-
-    /// Whether a thread starts only after a node has happened.
-    fn comes_after_start_of(&self, node: NodeId, thread: ThreadIndex) -> bool {
-        let of = self.summary.skeleton.nodes[node.0 as usize];
-        let mut child = thread;
-        while let Some((spawn, _)) = self.summary.skeleton.threads[child.0 as usize].spawned {
-            let parent = self.summary.skeleton.nodes[spawn.0 as usize];
-            if parent == of {
-                return node <= spawn;
-            }
-            child = parent;
-        }
-        false
     }
 
     /// What a read sees that nobody has written before.
@@ -515,7 +393,7 @@ impl Composer<'_, '_> {
 
     // --- questions
 
-    fn questions(mut self) -> Composition {
+    fn questions(mut self, pruned: &Pruned) -> Composition {
         let mut suspects = Vec::new();
         for index in 0..self.summary.skeleton.violations.len() {
             let violation = self.summary.skeleton.violations[index].clone();
@@ -525,8 +403,13 @@ impl Composer<'_, '_> {
             self.before_exits(selected, violation.after);
             suspects.push((Suspect::Violation(index), selected));
         }
-        if self.summary.properties.race {
-            self.races(&mut suspects);
+        for &(first, second) in &pruned.races {
+            if self.is_interrupted() {
+                break;
+            }
+            if let Some(lit) = self.race(first, second) {
+                suspects.push((Suspect::Race(first, second), lit));
+            }
         }
         self.deadlocks(&mut suspects);
         let mut cuts = Vec::new();
@@ -562,20 +445,6 @@ impl Composer<'_, '_> {
         }
     }
 
-    fn races(&mut self, suspects: &mut Vec<(Suspect, Lit)>) {
-        let count = self.summary.skeleton.events.len();
-        for first in 0..count {
-            if self.is_interrupted() {
-                return;
-            }
-            for second in first + 1..count {
-                if let Some(lit) = self.race(first, second) {
-                    suspects.push((Suspect::Race(first, second), lit));
-                }
-            }
-        }
-    }
-
     fn race(&mut self, first: usize, second: usize) -> Option<Lit> {
         let events = &self.summary.skeleton.events;
         let (a, b) = (&events[first], &events[second]);
@@ -585,8 +454,6 @@ impl Composer<'_, '_> {
             || (a.is_atomic && b.is_atomic)
             || (a.writes.is_empty() && b.writes.is_empty())
             || !a.targets.intersects(&b.targets)
-            || self.comes_after_start_of(a.node, b.thread)
-            || self.comes_after_start_of(b.node, a.thread)
         {
             return None;
         }

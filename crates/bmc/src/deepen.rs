@@ -5,6 +5,7 @@
 
 use crate::compose::{Composition, compose};
 use crate::loops;
+use crate::prune::{keep_all, prune};
 use crate::skeleton::Bounded;
 use crate::summarize::{Bounds, Summarizer, has_condition_variables};
 use crate::{Staged, Stats, Task, witness};
@@ -83,6 +84,7 @@ pub fn decide(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats
         rounds: stats.rounds + more.rounds,
         conflicts: stats.conflicts + more.conflicts,
         summarizing: stats.summarizing + more.summarizing,
+        pruning: stats.pruning + more.pruning,
         composing: stats.composing + more.composing,
         solving: stats.solving + more.solving,
         ..more
@@ -135,7 +137,10 @@ fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats
         return Round::Stopped(limits.stop().map_or(refused.reason, describe));
     }
     let start = Instant::now();
-    let mut composition = compose(&mut summary, Solver::default());
+    let pruned = if task.prune { prune(&mut summary) } else { keep_all(&mut summary) };
+    stats.pruning += start.elapsed();
+    let start = Instant::now();
+    let mut composition = compose(&mut summary, &pruned, Solver::default());
     let bound = task.context_bound.map(|switches| bound_switches(&summary, &mut composition, switches));
     stats.composing += start.elapsed();
     if !composition.is_complete {

@@ -6,7 +6,9 @@
 //! | `objects` | every allocation, activation and thread has instances of its own |
 //! | `summarize`, `evaluate`, `access`, `private`, `sync`, `liveness`, `trail` | bounded symbolic execution of a thread into events |
 //! | `skeleton` | the events: location, value, condition, order |
-//! | `compose` | the axioms of sequential consistency over them, in the solver |
+//! | `pieces` | accesses of different sizes, cut up |
+//! | `prune`, `happens`, `sections`, `propagate`, `implication` | which write may be seen by which read, and what may race |
+//! | `compose`, `deadlock` | the axioms of sequential consistency over them, in the solver |
 //! | `witness` | a model, followed by the interpreter |
 //! | `deepen` | rounds of all this with larger and larger bounds |
 //! | `loops` | the names of what has a bound |
@@ -18,11 +20,17 @@ mod deadlock;
 mod deepen;
 mod evaluate;
 mod formula;
+mod happens;
+mod implication;
 mod liveness;
 mod loops;
 mod nesting;
 mod objects;
+mod pieces;
 mod private;
+mod propagate;
+mod prune;
+mod sections;
 mod show;
 mod skeleton;
 mod summarize;
@@ -53,11 +61,13 @@ pub struct Task {
     pub unwinding: Unwinding,
     /// Only schedules with at most so many switches between threads.
     pub context_bound: Option<usize>,
+    /// Whether to leave out links and races that can be seen to be impossible. Without it, everything is composed with everything.
+    pub prune: bool,
 }
 
 impl Task {
     pub fn new(properties: Properties) -> Task {
-        Task { properties, unwinding: Unwinding::default(), context_bound: None }
+        Task { properties, unwinding: Unwinding::default(), context_bound: None, prune: true }
     }
 }
 
@@ -95,6 +105,7 @@ pub struct Stats {
     /// Of all rounds.
     pub conflicts: u64,
     pub summarizing: Duration,
+    pub pruning: Duration,
     pub composing: Duration,
     pub solving: Duration,
 }
@@ -134,7 +145,8 @@ pub fn query(program: &Program, task: &Task) -> Result<String, String> {
         let never = || false;
         let mut summary = Summarizer::new(program, task.properties, &bounds, &never);
         summary.run().map_err(|refused| refused.reason)?;
-        let composition = compose(&mut summary, Solver::default().recording());
+        let pruned = if task.prune { prune::prune(&mut summary) } else { prune::keep_all(&mut summary) };
+        let composition = compose(&mut summary, &pruned, Solver::default().recording());
         let query = composition.solver.query().ok_or("nothing was recorded")?;
         Ok(query.script(&summary.terms, &[composition.violated]).question())
     })

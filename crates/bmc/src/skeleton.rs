@@ -42,6 +42,21 @@ pub struct Event {
     /// What may race: nothing for operations on locks and their like.
     pub is_plain: bool,
     pub is_atomic: bool,
+    pub role: Role,
+}
+
+/// What an event is to a mutex of the normal kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// Takes it: who gets past this holds it.
+    Lock,
+    /// May take it.
+    TryLock,
+    /// May give it back.
+    Unlock,
+    Initialise,
+    /// Anything else.
+    Other,
 }
 
 /// Something that must not happen.
@@ -234,5 +249,63 @@ impl Skeleton {
         if !self.gaps.contains(&what) {
             self.gaps.push(what);
         }
+    }
+
+    /// All terms but the values that are read and written.
+    pub fn for_each_condition(&self, mut see: impl FnMut(Term)) {
+        let mut copy = Skeleton { events: Vec::new(), ..self.clone() };
+        copy.replace(|term| {
+            see(term);
+            term
+        });
+        for event in &self.events {
+            see(event.occurs);
+            for unit in event.reads.iter().chain(&event.writes) {
+                see(unit.condition);
+                see(unit.address);
+            }
+        }
+    }
+
+    /// Puts other terms in the place of all terms.
+    pub fn replace(&mut self, mut new: impl FnMut(Term) -> Term) {
+        let mut put = |all: &mut [&mut Term]| all.iter_mut().for_each(|term| **term = new(**term));
+        for event in &mut self.events {
+            put(&mut [&mut event.occurs]);
+            for unit in event.reads.iter_mut().chain(&mut event.writes) {
+                put(&mut [&mut unit.condition, &mut unit.address, &mut unit.value]);
+            }
+        }
+        for thread in &mut self.threads {
+            put(&mut [&mut thread.handle, &mut thread.finished, &mut thread.result]);
+            thread.spawned.iter_mut().for_each(|(_, path)| put(&mut [path]));
+            thread.inputs.iter_mut().for_each(|input| put(&mut [&mut input.condition, &mut input.value]));
+        }
+        self.violations.iter_mut().for_each(|violation| put(&mut [&mut violation.condition]));
+        self.cuts.iter_mut().for_each(|cut| put(&mut [&mut cut.condition]));
+        self.checks.iter_mut().for_each(|check| put(&mut [&mut check.valid, &mut check.path, &mut check.address]));
+        self.frees.iter_mut().for_each(|free| put(&mut [&mut free.valid, &mut free.path, &mut free.address]));
+        self.deaths.iter_mut().for_each(|death| put(&mut [&mut death.path]));
+        for join in &mut self.joins {
+            put(&mut [&mut join.done, &mut join.path, &mut join.handle]);
+            join.result.iter_mut().for_each(|result| put(&mut [result]));
+        }
+        for wait in &mut self.waits {
+            put(&mut [&mut wait.path, &mut wait.goes_on]);
+            match &mut wait.until {
+                Until::Enabled(term) | Until::End(term) => put(&mut [term]),
+                Until::Lock { free, owner } => put(&mut [free, owner]),
+                Until::Signal(_) => {}
+            }
+        }
+        for sleep in &mut self.sleeps {
+            put(&mut [&mut sleep.path, &mut sleep.address]);
+            sleep.wake.iter_mut().for_each(|(_, path)| put(&mut [path]));
+        }
+        self.signals.iter_mut().for_each(|signal| put(&mut [&mut signal.path, &mut signal.address]));
+        self.moment.iter_mut().for_each(|moment| put(&mut [&mut moment.asked]));
+        self.steps.iter_mut().for_each(|step| put(&mut [&mut step.path]));
+        self.exits.iter_mut().for_each(|(path, _)| put(&mut [path]));
+        put(&mut self.constraints.iter_mut().collect::<Vec<_>>());
     }
 }

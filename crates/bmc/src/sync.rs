@@ -4,7 +4,7 @@
 //! does not occur at all, and nothing after it in its thread; others go on. The mutex keeps its owner in its first word here, so
 //! that one word tells everything for a mutex of the normal kind.
 
-use crate::skeleton::{NodeId, Signal, Sleep, Until, Wait};
+use crate::skeleton::{NodeId, Role, Signal, Sleep, Until, Wait};
 use crate::summarize::{Frame, Refused, State, Summarizer};
 use crate::trail::Deed;
 use leno_ir::interp::ViolationKind;
@@ -21,6 +21,17 @@ const RUNNING: u128 = 1;
 const DONE: u128 = 2;
 /// The owner of a mutex that was destroyed.
 const DESTROYED: u128 = 0xffff_ffff;
+
+/// What a step is to a mutex. Those of other kinds than the normal one have more than one word.
+fn role(op: &SyncOp, words: usize) -> Role {
+    match op {
+        SyncOp::Unlock(_) | SyncOp::CondSleep { .. } => Role::Unlock,
+        SyncOp::Lock(_) | SyncOp::CondRelock if words == 1 => Role::Lock,
+        SyncOp::TryLock(_) if words == 1 => Role::TryLock,
+        SyncOp::LockInit { .. } if words == 1 => Role::Initialise,
+        _ => Role::Other,
+    }
+}
 
 /// Whether a step has to wait.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +85,7 @@ impl Summarizer<'_> {
     ) -> Result<Option<State>, Refused> {
         let address = self.evaluate(frame, &mut state, at)?;
         let place = (at, address);
+        let first = self.skeleton.events.len();
         let after = match op {
             SyncOp::LockInit { kind, .. } => self.init_lock(frame, state, place, kind)?,
             SyncOp::CondSignal | SyncOp::CondBroadcast => {
@@ -111,6 +123,7 @@ impl Summarizer<'_> {
             | SyncOp::TryWriteLock
             | SyncOp::RwUnlock => self.read_write_lock(frame, state, place, op)?,
         };
+        self.skeleton.events[first..].iter_mut().for_each(|event| event.role = role(op, event.reads.len()));
         Ok(after.map(|(mut state, result)| {
             if let Some(dst) = dst {
                 let width = self.width(self.program.functions[frame.func].locals[dst].ty);

@@ -1,6 +1,6 @@
 //! The staged engine against exhaustive exploration, on generated programs: two verdicts never contradict each other.
 //!
-//! `LENO_AGREEMENT=5000` tries that many; `LENO_AGREEMENT_FROM=n` starts elsewhere. Where one of them has no verdict there is
+//! `LENO_AGREEMENT=5000` tries that many; `LENO_AGREEMENT_FROM=n` starts elsewhere; `LENO_AGREEMENT_MODE=no-prune` does without pruning. Where one of them has no verdict there is
 //! nothing to compare, which is counted.
 
 use leno_bmc::{Staged, Task, check};
@@ -28,13 +28,18 @@ fn verdicts(program: &Program, properties: Properties) -> Verdicts {
         (None, None) => Some(false),
     };
     let limits = leno_logic::limits::Limits::until(Instant::now() + Duration::from_secs(2));
-    let (staged, _) = check(&compiled.program, &Task::new(properties), &limits, &|| false);
+    let (staged, _) = check(&compiled.program, &task(properties), &limits, &|| false);
     let (staged, reason) = match staged {
         Staged::Safe => (Some(false), String::new()),
         Staged::Unsafe(_) => (Some(true), String::new()),
         Staged::Unknown(unknown) => (None, unknown.reason),
     };
     Verdicts { explored, staged, reason }
+}
+
+fn task(properties: Properties) -> Task {
+    let mode = std::env::var("LENO_AGREEMENT_MODE").unwrap_or_default();
+    Task { prune: mode != "no-prune", ..Task::new(properties) }
 }
 
 fn disagree(program: &Program, properties: Properties) -> bool {

@@ -96,6 +96,9 @@ pub struct Check {
     /// Staged: only look at schedules that go from one thread to another at most so often
     #[arg(long, value_name = "K")]
     pub context_bound: Option<usize>,
+    /// Staged: compose every read with every write, and every pair of accesses as a race, to see what pruning is good for
+    #[arg(long)]
+    pub no_prune: bool,
     /// Say on standard error what it took
     #[arg(long)]
     pub stats: bool,

@@ -45,6 +45,8 @@ pub struct CheckOptions {
     /// How far to unroll loops, and how often at most another thread takes over (the staged engine).
     pub unwinding: Unwinding,
     pub context_bound: Option<usize>,
+    /// Leave out what can be seen to be impossible (the staged engine).
+    pub prune: bool,
     /// How many MiB the program may have allocated at once.
     pub memory: Option<u64>,
     /// How to force what is found on the real program; None: do not.
@@ -60,6 +62,7 @@ impl Default for CheckOptions {
             preemptions: None,
             unwinding: Unwinding::default(),
             context_bound: None,
+            prune: true,
             memory: None,
             replay: None,
         }
@@ -117,12 +120,13 @@ impl Figures {
             }
             Figures::Staged(stats) => {
                 let leno_bmc::Stats { rounds, threads, events, reads, writes, links, suspects, conflicts, .. } = stats;
-                let seconds = [stats.summarizing, stats.composing, stats.solving].map(|time| time.as_secs_f64());
-                let [summarizing, composing, solving] = seconds;
+                let seconds =
+                    [stats.summarizing, stats.pruning, stats.composing, stats.solving].map(|time| time.as_secs_f64());
+                let [summarizing, pruning, composing, solving] = seconds;
                 format!(
                     "rounds: {rounds}\nthreads: {threads}\nevents: {events}\nreads: {reads}\nwrites: {writes}\n\
                      links: {links}\nsuspects: {suspects}\nconflicts: {conflicts}\nsummarizing: {summarizing:.3}\n\
-                     composing: {composing:.3}\nsolving: {solving:.3}\n"
+                     pruning: {pruning:.3}\ncomposing: {composing:.3}\nsolving: {solving:.3}\n"
                 )
             }
         }
@@ -162,6 +166,7 @@ fn check_staged(program: &Program, options: &CheckOptions, interrupted: &dyn Fn(
     let task = Task {
         unwinding: options.unwinding.clone(),
         context_bound: options.context_bound,
+        prune: options.prune,
         ..Task::new(options.properties)
     };
     let (staged, stats) = leno_bmc::check(program, &task, &limits, interrupted);

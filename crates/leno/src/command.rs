@@ -94,6 +94,7 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
         preemptions: check.preemptions,
         unwinding,
         context_bound: check.context_bound,
+        prune: !check.no_prune,
         memory: Some(memory.mebibytes),
         replay,
     };

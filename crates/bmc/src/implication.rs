@@ -1,0 +1,103 @@
+//! Does one condition imply another? As far as a look at their structure tells.
+//!
+//! Conditions of events are conjunctions that grow along paths and disjunctions where paths meet, and equal parts of them are equal terms. So
+//! most implications that matter are found by taking conjunctions and disjunctions apart. A part is older than what it is
+//! part of (its number is smaller), which cuts the search short.
+
+use leno_logic::term::{Node, Term, Terms};
+use rustc_hash::FxHashMap;
+
+/// Steps of one search, before we say that we do not know.
+const PATIENCE: u32 = 500;
+
+/// A term, or its negation.
+type Literal = (Term, bool);
+
+#[derive(Default)]
+pub struct Implications {
+    known: FxHashMap<(Term, Term), bool>,
+}
+
+impl Implications {
+    /// Whether `b` holds whenever `a` does. False also if we cannot tell.
+    pub fn holds(&mut self, terms: &Terms, a: Term, b: Term) -> bool {
+        if a == b || a == Term::FALSE || b == Term::TRUE {
+            return true;
+        }
+        if let Some(&known) = self.known.get(&(a, b)) {
+            return known;
+        }
+        let mut patience = PATIENCE;
+        let holds = implies(terms, literal(terms, (a, true)), literal(terms, (b, true)), &mut patience);
+        self.known.insert((a, b), holds);
+        holds
+    }
+}
+
+fn literal(terms: &Terms, (term, is_positive): Literal) -> Literal {
+    match terms.node(term) {
+        Node::Not(inner) => (inner, !is_positive),
+        _ => (term, is_positive),
+    }
+}
+
+fn implies(terms: &Terms, a: Literal, b: Literal, patience: &mut u32) -> bool {
+    if a == b || b == (Term::TRUE, true) || b == (Term::FALSE, false) || a == (Term::FALSE, true) {
+        return true;
+    }
+    if *patience == 0 {
+        return false;
+    }
+    *patience -= 1;
+    let parts = |(term, is_positive): Literal| match terms.node(term) {
+        Node::And(x, y) => Some([literal(terms, (x, is_positive)), literal(terms, (y, is_positive))]),
+        _ => None,
+    };
+    let (of_a, of_b) = (parts(a), parts(b));
+    match (of_a, of_b) {
+        // All parts of a conjunction follow; something follows from all parts of a disjunction.
+        (_, Some(all)) if b.1 => all.into_iter().all(|part| implies(terms, a, part, patience)),
+        (Some(any), _) if !a.1 => any.into_iter().all(|part| implies(terms, part, b, patience)),
+        _ => {
+            let from_part = of_a.is_some_and(|all| {
+                let may_hold = |part: &Literal| of_b.is_some() || part.0 >= b.0;
+                all.into_iter().rev().filter(may_hold).any(|part| implies(terms, part, b, patience))
+            });
+            from_part
+                || of_b.is_some_and(|any| any.into_iter().any(|part| implies(terms, a, part, patience)))
+                || excludes(terms, a, b)
+        }
+    }
+}
+
+/// A vector that equals one constant does not equal another.
+fn excludes(terms: &Terms, a: Literal, b: Literal) -> bool {
+    match (terms.node(a.0), terms.node(b.0)) {
+        (Node::Eq(x, k), Node::Eq(y, l)) if a.1 && !b.1 => {
+            x == y && k != l && terms.as_bits(k).is_some() && terms.as_bits(l).is_some()
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use leno_logic::term::Sort;
+
+    #[test]
+    fn parts_follow_and_others_do_not() {
+        let mut terms = Terms::new();
+        let all: Vec<Term> = (0..40).map(|index| terms.variable(Sort::Bool, format!("c{index}"))).collect();
+        let long = terms.and(&all);
+        let some = terms.and(&all[5..9]);
+        let mut known = Implications::default();
+        assert!(all.iter().all(|part| known.holds(&terms, long, *part)));
+        assert!(known.holds(&terms, long, some));
+        assert!(!known.holds(&terms, some, long));
+        let (left, right) = (terms.and2(some, all[20]), terms.and2(some, all[21]));
+        let either = terms.or2(left, right);
+        assert!(known.holds(&terms, either, some) && known.holds(&terms, left, either));
+        assert!(!known.holds(&terms, either, left) && !known.holds(&terms, some, either));
+    }
+}
