@@ -141,6 +141,8 @@ pub struct Summarizer<'p> {
     pub(crate) thread: ThreadIndex,
     pub(crate) last: NodeId,
     thread_ends: Vec<State>,
+    /// The moment of the step that is being made, if it has one already.
+    pub(crate) current: Option<NodeId>,
     has_assumptions: bool,
     /// Words, by address, at the moment when a deadlock is looked for; and what they are read from.
     pub(crate) later: FxHashMap<Term, Term>,
@@ -186,6 +188,7 @@ impl<'p> Summarizer<'p> {
             special_mutexes,
             later: FxHashMap::default(),
             looks: Vec::new(),
+            current: None,
             has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
             counts_locking: counts_locking(program),
             here: (NOWHERE, Span::NONE),
@@ -698,12 +701,16 @@ impl<'p> Summarizer<'p> {
     }
 
     pub(crate) fn violate(&mut self, kind: ViolationKind, condition: Term) {
+        self.violate_at(kind, condition, None);
+    }
+
+    pub(crate) fn violate_at(&mut self, kind: ViolationKind, condition: Term, at: Option<NodeId>) {
         if self.terms.as_bool(condition) == Some(false) || !self.properties.covers(kind) {
             return;
         }
         let (place, span) = self.here;
         let (after, thread) = (self.last, self.thread);
-        self.skeleton.violations.push(Violation { kind, condition, after, thread, place, span });
+        self.skeleton.violations.push(Violation { kind, condition, after, at, thread, place, span });
     }
 
     /// A state in which `condition` holds as well; None if there is none.
@@ -897,6 +904,7 @@ impl<'p> Summarizer<'p> {
         }
         let node = self.next_node(&mut state);
         self.step(node, state.path);
+        self.current = Some(node);
         let word = u32::from(self.program.model.pointer_bits());
         let mut stored = self.terms.bits(word, 0);
         for (condition, func) in self.resolve(frame, &mut state, func)? {
@@ -911,15 +919,17 @@ impl<'p> Summarizer<'p> {
             stored = self.terms.ite(condition, own, stored);
             self.started.push(Started { index, func, args: values.clone(), path });
         }
-        match handle {
-            None => Ok(Some(state)),
+        let after = match handle {
+            None => Some(state),
             Some(access) => {
                 let address = self.evaluate(frame, &mut state, &access.ptr)?;
                 let width = self.width(access.ty);
                 let value = self.fit(stored, width);
-                self.store_at(frame, state, access, address, value, Some(node))
+                self.store_at(frame, state, access, address, value, Some(node))?
             }
-        }
+        };
+        self.current = None;
+        Ok(after)
     }
 
     fn join(&mut self, mut state: State, dst: Option<leno_ir::program::LocalId>, handle: Term) -> Option<State> {
