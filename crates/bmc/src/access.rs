@@ -67,6 +67,9 @@ impl Summarizer<'_> {
             return self.reach_known(state, address, known as u64, bytes, writes);
         }
         let targets = self.points_to.points_to(frame.func, pointer).into_owned();
+        if targets.is_empty() {
+            self.skeleton.gap("a pointer is used that may be anything");
+        }
         let mut private = Vec::new();
         let mut shared = false;
         let mut elsewhere = Vec::new();

@@ -27,10 +27,14 @@ use leno_ir::program::{
     Terminator, TerminatorKind, Type,
 };
 use leno_ir::sharing::{SharedObjects, Sharing};
+use leno_logic::core::Answer;
+use leno_logic::limits::Limits;
+use leno_logic::solver::Solver;
 use leno_logic::term::{Sort, Term, Terms};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 /// Why the engine gives up on a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,6 +67,8 @@ impl Bounds {
 
 /// Iterations of a loop whose condition is constant count for one of others; calls within calls.
 const CONSTANT_ROUNDS: u32 = 10_000;
+/// How long to think about whether a loop waits.
+const QUICKLY: Duration = Duration::from_millis(100);
 const MOST_ACTIVATIONS: usize = 1_000;
 
 /// A thread at some place, on all paths that lead there.
@@ -143,6 +149,8 @@ pub struct Summarizer<'p> {
     thread_ends: Vec<State>,
     /// The moment of the step that is being made, if it has one already.
     pub(crate) current: Option<NodeId>,
+    /// For questions about terms.
+    solver: Option<Solver>,
     has_assumptions: bool,
     /// Words, by address, at the moment when a deadlock is looked for; and what they are read from.
     pub(crate) later: FxHashMap<Term, Term>,
@@ -189,6 +197,7 @@ impl<'p> Summarizer<'p> {
             later: FxHashMap::default(),
             looks: Vec::new(),
             current: None,
+            solver: None,
             has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
             counts_locking: counts_locking(program),
             here: (NOWHERE, Span::NONE),
@@ -454,11 +463,19 @@ impl<'p> Summarizer<'p> {
 
     /// What has been done since an earlier state of the same path.
     fn done_since(&mut self, now: &State, start: &State) -> Done {
-        let terms = &mut self.terms;
-        now.trail.since(&start.trail, |condition| {
-            let both = terms.and2(now.path, condition);
-            terms.as_bool(both) == Some(false)
-        })
+        now.trail.since(&start.trail, |condition| self.is_impossible(&[now.path, condition]))
+    }
+
+    /// Whether terms cannot hold together, whatever reads and inputs give. (False if that is not found out quickly.)
+    fn is_impossible(&mut self, conditions: &[Term]) -> bool {
+        let all = self.terms.and(conditions);
+        if let Some(known) = self.terms.as_bool(all) {
+            return !known;
+        }
+        let solver = self.solver.get_or_insert_with(Solver::default);
+        let asked = solver.literal(&self.terms, all);
+        let quickly = Limits::until(Instant::now() + QUICKLY);
+        solver.solve(&[asked], &quickly) == Answer::Unsatisfiable
     }
 
     /// Notes that the thread does something that others may notice.
@@ -466,21 +483,38 @@ impl<'p> Summarizer<'p> {
         state.trail.push(Deed::Effect, state.path);
     }
 
-    /// Whether two states at one place differ in nothing that matters there.
-    fn is_same(&self, a: &State, b: &State, frame: &Frame, live: &Live) -> bool {
-        let registers = a.locals.iter().zip(b.locals.iter()).zip(&live.registers).all(|((a, b), live)| !live || a == b);
-        let is_dead = |id: &InstanceId| frame.slots.iter().zip(&live.slots).any(|(slot, live)| slot == id && !live);
+    /// Whether a state at one place differs from an earlier one in nothing that matters there.
+    fn is_same(&mut self, now: &State, then: &State, frame: &Frame, live: &Live) -> bool {
+        if now.section != then.section || now.memory.dead != then.memory.dead || now.reading != then.reading {
+            return false;
+        }
+        let registers = now.locals.iter().zip(then.locals.iter()).zip(&live.registers);
+        let mut different: Vec<(Option<Term>, Option<Term>)> = registers
+            .filter(|((now, then), live)| **live && now != then)
+            .map(|((now, then), _)| (*now, *then))
+            .collect();
         let empty = Rc::default();
-        let same_in = |a: &State, b: &State| {
-            let theirs = |id: &InstanceId| b.memory.objects.get(id).unwrap_or(&empty);
-            a.memory.objects.iter().all(|(id, cells)| theirs(id) == cells || is_dead(id))
-        };
-        registers
-            && a.section == b.section
-            && a.memory.dead == b.memory.dead
-            && a.reading == b.reading
-            && same_in(a, b)
-            && same_in(b, a)
+        let ids: BTreeSet<InstanceId> = now.memory.objects.keys().chain(then.memory.objects.keys()).copied().collect();
+        for id in ids {
+            let is_dead = frame.slots.iter().zip(&live.slots).any(|(slot, live)| *slot == id && !live);
+            let (now, then) = (now.memory.objects.get(&id), then.memory.objects.get(&id));
+            match now.unwrap_or(&empty).differences(then.unwrap_or(&empty)) {
+                _ if is_dead => {}
+                Some(found) => different.extend(found),
+                None => return false,
+            }
+        }
+        let mut unequal = Vec::new();
+        for pair in different {
+            let (Some(now), Some(then)) = pair else { return false };
+            let same = self.terms.eq(now, then);
+            unequal.push(self.terms.not(same));
+        }
+        if unequal.is_empty() {
+            return true;
+        }
+        let any = self.terms.or(&unequal);
+        self.is_impossible(&[now.path, any])
     }
 
     fn cut(&mut self, condition: Term, what: Bounded) {
@@ -840,7 +874,7 @@ impl<'p> Summarizer<'p> {
             let Some(state) = self.restrict(state.clone(), condition) else { continue };
             let after = match &self.program.functions[func].body {
                 Body::Blocks(_) => self.call(func, values.clone(), state)?,
-                Body::External(_) => Some(self.call_external(func, state)?),
+                Body::External(_) => Some(self.call_external(frame, func, state, args, &values)?),
             };
             let Some((mut state, value)) = after else { continue };
             if let Some(dst) = dst {
@@ -873,20 +907,68 @@ impl<'p> Summarizer<'p> {
         Ok(targets)
     }
 
-    fn call_external(&mut self, func: FuncId, state: State) -> Result<(State, Option<Term>), Refused> {
+    fn call_external(
+        &mut self,
+        frame: &Frame,
+        func: FuncId,
+        state: State,
+        args: &[Expr],
+        values: &[Option<Term>],
+    ) -> Result<(State, Option<Term>), Refused> {
         let function = &self.program.functions[func];
         let Body::External(external) = &function.body else { return Ok((state, None)) };
-        if !external.known || !external.writes.is_empty() {
+        let is_null = |index: usize| values[index].is_some_and(|value| self.terms.as_bits(value) == Some(0));
+        let may_write = |index: usize| match external.known {
+            true => external.writes.contains(&(index as u32)) && !is_null(index),
+            false => !self.points_to.points_to(frame.func, &args[index]).is_empty(),
+        };
+        if (0..args.len()).any(may_write) {
             return Err(Refused::new(format!("`{}` is called, whose effects are not encoded", function.name)));
+        }
+        if !external.known {
+            let result = function.ret.map(|ty| self.input(&state, self.width(ty)));
+            return Ok((state, result));
         }
         if matches!(function.ret, Some(Type::Float(_))) {
             return Err(Refused::floats());
         }
-        if self.properties.memory {
+        if self.properties.memory && !self.reads_constants_only(func, values) {
             self.skeleton.gap(format!("what `{}` reads is not checked", function.name));
         }
         let result = function.ret.map(|ty| self.terms.variable(Sort::Bits(self.width(ty)), function.name.clone()));
         Ok((state, result))
+    }
+
+    /// Whether all that a known external function reads are constant strings, as in `printf("%d\n", x)`.
+    fn reads_constants_only(&self, func: FuncId, values: &[Option<Term>]) -> bool {
+        let function = &self.program.functions[func];
+        let Body::External(external) = &function.body else { return false };
+        let fixed = function.params as usize - usize::from(external.variadic);
+        let mut takes_text = false;
+        for (value, local) in values.iter().zip(function.locals.iter()).take(fixed) {
+            if local.ty != Type::Ptr {
+                continue;
+            }
+            let Some(id) = value.and_then(|value| self.instance_at(value)) else { return false };
+            let AbstractObject::Static(object) = self.points_to.objects()[self.instances.get(id).object] else {
+                return false;
+            };
+            let data = &self.program.objects[object];
+            if matches!(data.name.as_str(), "stdout" | "stderr") {
+                continue;
+            }
+            if data.kind != ObjectKind::Constant {
+                return false;
+            }
+            // Arguments that are addresses would be read, or written.
+            takes_text |= data.init.iter().any(|(_, datum)| match datum {
+                Datum::Bytes(bytes) => {
+                    bytes.windows(2).any(|pair| pair[0] == b'%' && !b"dicuxXp%lhz".contains(&pair[1]))
+                }
+                _ => true,
+            });
+        }
+        !(external.variadic && takes_text)
     }
 
     fn spawn(

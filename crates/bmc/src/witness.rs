@@ -126,8 +126,8 @@ impl Environment for Inputs {
     fn nondet(&mut self, thread: ThreadId, width: u16, source: Source) -> u128 {
         let planned = self.index.get(&thread).and_then(|index| self.planned.get_mut(index.0 as usize));
         let value = match source {
-            Source::Instruction => planned.and_then(VecDeque::pop_front).unwrap_or(0),
-            Source::Undefined | Source::External => 0,
+            Source::Instruction | Source::External => planned.and_then(VecDeque::pop_front).unwrap_or(0),
+            Source::Undefined => 0,
         };
         self.given.push((thread, Input { width, bits: value }));
         value
@@ -272,6 +272,9 @@ fn follow(program: &Program, skeleton: &Skeleton, plan: Plan, suspect: Suspect) 
             }
         }
     };
+    if machine.is_tainted() {
+        return Err("it needs something of which nothing is known".to_string());
+    }
     let mut by_name: BTreeMap<String, Vec<Input>> = BTreeMap::new();
     for (thread, input) in inputs.given {
         by_name.entry(machine.thread_name(thread).to_string()).or_default().push(input);
