@@ -16,7 +16,7 @@ use crate::private::Memory;
 use crate::skeleton::{
     Bounded, Cut, Death, Input, Join, NodeId, Skeleton, Thread, ThreadIndex, Unit, Until, Violation, Wait,
 };
-use crate::trail::{Deed, Done, Trail};
+use crate::trail::{Deed, Trail, is_balanced};
 use leno_explore::Properties;
 use leno_ir::callgraph::CallGraph;
 use leno_ir::cfg::Cfg;
@@ -422,24 +422,23 @@ impl<'p> Summarizer<'p> {
         let what = Bounded::Loop(frame.func, inner.head);
         let (mut rounds, mut decided) = (0, 0);
         let mut before: Option<State> = None;
-        let mut was_waiting = false;
+        let mut before_rest: Option<(BlockId, State)> = None;
+        let always = self.terms.bool(true);
+        let (mut was_active, mut was_active_inside) = (always, always);
         while inner.blocks.iter().any(|block| frame.pending.contains_key(block)) {
             if (self.interrupted)() {
                 return Err(Refused::new("interrupted"));
             }
             let states = frame.pending.remove(&inner.head).unwrap_or_default();
-            let head = self.merge(states)?;
-            if let (Some(head), Some(last)) = (&head, &before) {
-                let waits = match self.is_same(head, last, frame, &shape.live[inner.head.0 as usize]) {
-                    true => self.done_since(head, last),
-                    false => Done::Something,
-                };
-                if waits == Done::Nothing || (waits == Done::Locking && was_waiting) {
+            let mut head = self.merge(states)?;
+            if let (Some(now), Some(last)) = (&head, &before) {
+                decided += u32::from(now.path != last.path || !inner.has_exit);
+                head =
+                    self.without_waiting(now.clone(), last, frame, &shape.live[inner.head.0 as usize], &mut was_active);
+                if head.is_none() {
                     before = None;
                     continue;
                 }
-                was_waiting = waits == Done::Locking;
-                decided += u32::from(head.path != last.path || !inner.has_exit);
             }
             if decided > self.bounds.of(what) || rounds / CONSTANT_ROUNDS > self.bounds.of(what) {
                 let mut left: Vec<State> = head.into_iter().collect();
@@ -455,15 +454,69 @@ impl<'p> Summarizer<'p> {
             if let Some(head) = head {
                 frame.pending.insert(inner.head, vec![head]);
             }
-            self.run_elements(shape, &inner.elements, frame)?;
+            // Once more after the head: now those who leave there are gone.
+            let (first, rest) = inner.elements.split_at(1);
+            self.run_elements(shape, first, frame)?;
+            let mut inside = inner.blocks.iter().filter(|block| frame.pending.contains_key(block));
+            if let (Some(&block), None) = (inside.next(), inside.next())
+                && block != inner.head
+                && let Some(state) = self.merge(frame.pending.remove(&block).unwrap_or_default())?
+            {
+                let mut left = Some(state.clone());
+                if let Some((_, last)) = before_rest.take_if(|(last, _)| *last == block) {
+                    left = self.without_waiting(
+                        state.clone(),
+                        &last,
+                        frame,
+                        &shape.live[block.0 as usize],
+                        &mut was_active_inside,
+                    );
+                }
+                before_rest = left.clone().map(|state| (block, state));
+                left.into_iter().for_each(|state| frame.pending.entry(block).or_default().push(state));
+            }
+            self.run_elements(shape, rest, frame)?;
             rounds += 1;
         }
         Ok(())
     }
 
-    /// What has been done since an earlier state of the same path.
-    fn done_since(&mut self, now: &State, start: &State) -> Done {
-        now.trail.since(&start.trail, |condition| self.is_impossible(&[now.path, condition]))
+    /// A state that a loop has come back in, without the paths on which it has only waited since `then`: those on which nothing
+    /// has changed. None if there are no others. `was_active`: the condition that it did not only wait in the round before.
+    fn without_waiting(
+        &mut self,
+        mut now: State,
+        then: &State,
+        frame: &Frame,
+        live: &Live,
+        was_active: &mut Term,
+    ) -> Option<State> {
+        let always = self.terms.bool(true);
+        let last_active = std::mem::replace(was_active, always);
+        let Some(different) = self.differences(&now, then, frame, live) else { return Some(now) };
+        let (effects, locks) = now.trail.since(&then.trail);
+        let mut active = self.terms.or(&effects);
+        let idle = self.terms.not(active);
+        let idle = self.terms.and2(now.path, idle);
+        if self.terms.as_bool(idle) == Some(false) || !self.is_impossible(&[idle, different]) {
+            return Some(now);
+        }
+        let mut deeds = Vec::new();
+        for (deed, condition) in locks {
+            if !self.is_impossible(&[idle, condition]) {
+                deeds.push(deed);
+            }
+        }
+        if !is_balanced(&deeds) {
+            return Some(now);
+        }
+        *was_active = active;
+        if !deeds.is_empty() {
+            // The first round in which a lock is given up matters: it lets others in.
+            active = self.terms.or2(active, last_active);
+        }
+        now.path = self.terms.and2(now.path, active);
+        (!self.is_impossible(&[now.path])).then_some(now)
     }
 
     /// Whether terms cannot hold together, whatever reads and inputs give. (False if that is not found out quickly.)
@@ -483,10 +536,11 @@ impl<'p> Summarizer<'p> {
         state.trail.push(Deed::Effect, state.path);
     }
 
-    /// Whether a state at one place differs from an earlier one in nothing that matters there.
-    fn is_same(&mut self, now: &State, then: &State, frame: &Frame, live: &Live) -> bool {
+    /// The condition that a state differs from an earlier one at the same place in something that matters there; None if it
+    /// always does.
+    fn differences(&mut self, now: &State, then: &State, frame: &Frame, live: &Live) -> Option<Term> {
         if now.section != then.section || now.memory.dead != then.memory.dead || now.reading != then.reading {
-            return false;
+            return None;
         }
         let registers = now.locals.iter().zip(then.locals.iter()).zip(&live.registers);
         let mut different: Vec<(Option<Term>, Option<Term>)> = registers
@@ -501,20 +555,16 @@ impl<'p> Summarizer<'p> {
             match now.unwrap_or(&empty).differences(then.unwrap_or(&empty)) {
                 _ if is_dead => {}
                 Some(found) => different.extend(found),
-                None => return false,
+                None => return None,
             }
         }
         let mut unequal = Vec::new();
         for pair in different {
-            let (Some(now), Some(then)) = pair else { return false };
+            let (Some(now), Some(then)) = pair else { return None };
             let same = self.terms.eq(now, then);
             unequal.push(self.terms.not(same));
         }
-        if unequal.is_empty() {
-            return true;
-        }
-        let any = self.terms.or(&unequal);
-        self.is_impossible(&[now.path, any])
+        Some(self.terms.or(&unequal))
     }
 
     fn cut(&mut self, condition: Term, what: Bounded) {
