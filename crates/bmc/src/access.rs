@@ -67,6 +67,9 @@ impl Summarizer<'_> {
             return self.reach_known(state, address, known as u64, bytes, writes);
         }
         let targets = self.points_to.points_to(frame.func, pointer).into_owned();
+        if targets.is_empty() {
+            self.skeleton.gap("a pointer is used that may be anything");
+        }
         let mut private = Vec::new();
         let mut shared = false;
         let mut elsewhere = Vec::new();
@@ -88,7 +91,8 @@ impl Summarizer<'_> {
         if shared {
             // Those in private objects are good; the rest is decided later.
             let not_private = self.terms.and(&elsewhere);
-            let valid = self.check(&state, address, bytes, writes, targets.clone());
+            let path = self.terms.and2(state.path, not_private);
+            let valid = self.check(&state, path, address, bytes, writes, targets.clone());
             let is_private = self.terms.not(not_private);
             let good = self.terms.or2(is_private, valid);
             let Some(state) = self.restrict(state, good) else { return Ok(None) };
@@ -134,7 +138,7 @@ impl Summarizer<'_> {
         }
         let mut state = state;
         if is_heap || self.skeleton.deaths.iter().any(|death| death.instance == id) {
-            let valid = self.check(&state, address, bytes, writes, targets.clone());
+            let valid = self.check(&state, state.path, address, bytes, writes, targets.clone());
             match self.restrict(state, valid) {
                 Some(restricted) => state = restricted,
                 None => return Ok(None),
@@ -165,13 +169,22 @@ impl Summarizer<'_> {
     }
 
     /// A variable that says whether an access will have been good; see composition.
-    fn check(&mut self, state: &State, address: Term, bytes: u64, writes: bool, targets: ObjectSet) -> Term {
+    fn check(
+        &mut self,
+        state: &State,
+        path: Term,
+        address: Term,
+        bytes: u64,
+        writes: bool,
+        targets: ObjectSet,
+    ) -> Term {
         let valid = self.terms.variable(Sort::Bool, "valid");
         let not = self.terms.not(valid);
-        let bad = self.terms.and2(state.path, not);
-        self.violate(ViolationKind::InvalidPointer, bad);
-        let node = state.section.unwrap_or(NodeId(self.skeleton.nodes.len() as u32));
-        self.skeleton.checks.push(Check { valid, node, path: state.path, address, bytes, writes, targets });
+        let bad = self.terms.and2(path, not);
+        let next = NodeId(self.skeleton.nodes.len() as u32);
+        let node = self.current.or(state.section).unwrap_or(next);
+        self.violate_at(ViolationKind::InvalidPointer, bad, Some(node));
+        self.skeleton.checks.push(Check { valid, node, path, address, bytes, writes, targets });
         valid
     }
 
@@ -328,6 +341,7 @@ impl Summarizer<'_> {
             targets,
             is_plain,
             is_atomic: is_atomic || state.section.is_some(),
+            in_section: state.section.is_some(),
             role: Role::Other,
         }
     }
@@ -618,6 +632,7 @@ impl Summarizer<'_> {
                 targets: look.targets,
                 is_plain: false,
                 is_atomic: true,
+                in_section: false,
                 role: Role::Other,
             });
         }

@@ -400,7 +400,7 @@ impl Composer<'_, '_> {
             let selected = self.solver.new_literal();
             let condition = self.literal(violation.condition);
             self.solver.add_clause(&[!selected, condition]);
-            self.before_exits(selected, violation.after);
+            self.before_exits(selected, violation.at.unwrap_or(violation.after));
             suspects.push((Suspect::Violation(index), selected));
         }
         for &(first, second) in &pruned.races {

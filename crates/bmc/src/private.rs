@@ -81,6 +81,24 @@ impl Cells {
         self.cells.insert(offset, (bytes, value));
     }
 
+    /// Cells that differ in their values; None if they are not the same cells.
+    #[allow(clippy::type_complexity)]
+    pub fn differences(&self, other: &Cells) -> Option<Vec<(Option<Term>, Option<Term>)>> {
+        if self.cells.len() != other.cells.len() {
+            return None;
+        }
+        let mut found = Vec::new();
+        for ((at, (length, value)), (place, (size, old))) in self.cells.iter().zip(&other.cells) {
+            if (at, length) != (place, size) {
+                return None;
+            }
+            if value != old {
+                found.push((Some(*value), Some(*old)));
+            }
+        }
+        Some(found)
+    }
+
     /// The places and lengths of all cells of both.
     fn places(&self, other: &Cells) -> Vec<(u64, u32)> {
         let mut places: BTreeMap<u64, u32> = BTreeMap::new();

@@ -42,6 +42,7 @@ pub struct Event {
     /// What may race: nothing for operations on locks and their like.
     pub is_plain: bool,
     pub is_atomic: bool,
+    pub in_section: bool,
     pub role: Role,
 }
 
@@ -66,6 +67,8 @@ pub struct Violation {
     pub condition: Term,
     /// The last moment of its thread before it.
     pub after: NodeId,
+    /// Its own moment, if the step that it would happen in has one.
+    pub at: Option<NodeId>,
     pub thread: ThreadIndex,
     pub place: Place,
     pub span: Span,

@@ -16,7 +16,7 @@ use crate::private::Memory;
 use crate::skeleton::{
     Bounded, Cut, Death, Input, Join, NodeId, Skeleton, Thread, ThreadIndex, Unit, Until, Violation, Wait,
 };
-use crate::trail::{Deed, Done, Trail};
+use crate::trail::{Deed, Trail, is_balanced};
 use leno_explore::Properties;
 use leno_ir::callgraph::CallGraph;
 use leno_ir::cfg::Cfg;
@@ -27,10 +27,14 @@ use leno_ir::program::{
     Terminator, TerminatorKind, Type,
 };
 use leno_ir::sharing::{SharedObjects, Sharing};
+use leno_logic::core::Answer;
+use leno_logic::limits::Limits;
+use leno_logic::solver::Solver;
 use leno_logic::term::{Sort, Term, Terms};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 /// Why the engine gives up on a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,6 +67,8 @@ impl Bounds {
 
 /// Iterations of a loop whose condition is constant count for one of others; calls within calls.
 const CONSTANT_ROUNDS: u32 = 10_000;
+/// How long to think about whether a loop waits.
+const QUICKLY: Duration = Duration::from_millis(100);
 const MOST_ACTIVATIONS: usize = 1_000;
 
 /// A thread at some place, on all paths that lead there.
@@ -141,6 +147,10 @@ pub struct Summarizer<'p> {
     pub(crate) thread: ThreadIndex,
     pub(crate) last: NodeId,
     thread_ends: Vec<State>,
+    /// The moment of the step that is being made, if it has one already.
+    pub(crate) current: Option<NodeId>,
+    /// For questions about terms.
+    solver: Option<Solver>,
     has_assumptions: bool,
     /// Words, by address, at the moment when a deadlock is looked for; and what they are read from.
     pub(crate) later: FxHashMap<Term, Term>,
@@ -186,6 +196,8 @@ impl<'p> Summarizer<'p> {
             special_mutexes,
             later: FxHashMap::default(),
             looks: Vec::new(),
+            current: None,
+            solver: None,
             has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
             counts_locking: counts_locking(program),
             here: (NOWHERE, Span::NONE),
@@ -410,24 +422,23 @@ impl<'p> Summarizer<'p> {
         let what = Bounded::Loop(frame.func, inner.head);
         let (mut rounds, mut decided) = (0, 0);
         let mut before: Option<State> = None;
-        let mut was_waiting = false;
+        let mut before_rest: Option<(BlockId, State)> = None;
+        let always = self.terms.bool(true);
+        let (mut was_active, mut was_active_inside) = (always, always);
         while inner.blocks.iter().any(|block| frame.pending.contains_key(block)) {
             if (self.interrupted)() {
                 return Err(Refused::new("interrupted"));
             }
             let states = frame.pending.remove(&inner.head).unwrap_or_default();
-            let head = self.merge(states)?;
-            if let (Some(head), Some(last)) = (&head, &before) {
-                let waits = match self.is_same(head, last, frame, &shape.live[inner.head.0 as usize]) {
-                    true => self.done_since(head, last),
-                    false => Done::Something,
-                };
-                if waits == Done::Nothing || (waits == Done::Locking && was_waiting) {
+            let mut head = self.merge(states)?;
+            if let (Some(now), Some(last)) = (&head, &before) {
+                decided += u32::from(now.path != last.path || !inner.has_exit);
+                head =
+                    self.without_waiting(now.clone(), last, frame, &shape.live[inner.head.0 as usize], &mut was_active);
+                if head.is_none() {
                     before = None;
                     continue;
                 }
-                was_waiting = waits == Done::Locking;
-                decided += u32::from(head.path != last.path || !inner.has_exit);
             }
             if decided > self.bounds.of(what) || rounds / CONSTANT_ROUNDS > self.bounds.of(what) {
                 let mut left: Vec<State> = head.into_iter().collect();
@@ -443,19 +454,81 @@ impl<'p> Summarizer<'p> {
             if let Some(head) = head {
                 frame.pending.insert(inner.head, vec![head]);
             }
-            self.run_elements(shape, &inner.elements, frame)?;
+            // Once more after the head: now those who leave there are gone.
+            let (first, rest) = inner.elements.split_at(1);
+            self.run_elements(shape, first, frame)?;
+            let mut inside = inner.blocks.iter().filter(|block| frame.pending.contains_key(block));
+            if let (Some(&block), None) = (inside.next(), inside.next())
+                && block != inner.head
+                && let Some(state) = self.merge(frame.pending.remove(&block).unwrap_or_default())?
+            {
+                let mut left = Some(state.clone());
+                if let Some((_, last)) = before_rest.take_if(|(last, _)| *last == block) {
+                    left = self.without_waiting(
+                        state.clone(),
+                        &last,
+                        frame,
+                        &shape.live[block.0 as usize],
+                        &mut was_active_inside,
+                    );
+                }
+                before_rest = left.clone().map(|state| (block, state));
+                left.into_iter().for_each(|state| frame.pending.entry(block).or_default().push(state));
+            }
+            self.run_elements(shape, rest, frame)?;
             rounds += 1;
         }
         Ok(())
     }
 
-    /// What has been done since an earlier state of the same path.
-    fn done_since(&mut self, now: &State, start: &State) -> Done {
-        let terms = &mut self.terms;
-        now.trail.since(&start.trail, |condition| {
-            let both = terms.and2(now.path, condition);
-            terms.as_bool(both) == Some(false)
-        })
+    /// A state that a loop has come back in, without the paths on which it has only waited since `then`: those on which nothing
+    /// has changed. None if there are no others. `was_active`: the condition that it did not only wait in the round before.
+    fn without_waiting(
+        &mut self,
+        mut now: State,
+        then: &State,
+        frame: &Frame,
+        live: &Live,
+        was_active: &mut Term,
+    ) -> Option<State> {
+        let always = self.terms.bool(true);
+        let last_active = std::mem::replace(was_active, always);
+        let Some(different) = self.differences(&now, then, frame, live) else { return Some(now) };
+        let (effects, locks) = now.trail.since(&then.trail);
+        let mut active = self.terms.or(&effects);
+        let idle = self.terms.not(active);
+        let idle = self.terms.and2(now.path, idle);
+        if self.terms.as_bool(idle) == Some(false) || !self.is_impossible(&[idle, different]) {
+            return Some(now);
+        }
+        let mut deeds = Vec::new();
+        for (deed, condition) in locks {
+            if !self.is_impossible(&[idle, condition]) {
+                deeds.push(deed);
+            }
+        }
+        if !is_balanced(&deeds) {
+            return Some(now);
+        }
+        *was_active = active;
+        if !deeds.is_empty() {
+            // The first round in which a lock is given up matters: it lets others in.
+            active = self.terms.or2(active, last_active);
+        }
+        now.path = self.terms.and2(now.path, active);
+        (!self.is_impossible(&[now.path])).then_some(now)
+    }
+
+    /// Whether terms cannot hold together, whatever reads and inputs give. (False if that is not found out quickly.)
+    fn is_impossible(&mut self, conditions: &[Term]) -> bool {
+        let all = self.terms.and(conditions);
+        if let Some(known) = self.terms.as_bool(all) {
+            return !known;
+        }
+        let solver = self.solver.get_or_insert_with(Solver::default);
+        let asked = solver.literal(&self.terms, all);
+        let quickly = Limits::until(Instant::now() + QUICKLY);
+        solver.solve(&[asked], &quickly) == Answer::Unsatisfiable
     }
 
     /// Notes that the thread does something that others may notice.
@@ -463,21 +536,35 @@ impl<'p> Summarizer<'p> {
         state.trail.push(Deed::Effect, state.path);
     }
 
-    /// Whether two states at one place differ in nothing that matters there.
-    fn is_same(&self, a: &State, b: &State, frame: &Frame, live: &Live) -> bool {
-        let registers = a.locals.iter().zip(b.locals.iter()).zip(&live.registers).all(|((a, b), live)| !live || a == b);
-        let is_dead = |id: &InstanceId| frame.slots.iter().zip(&live.slots).any(|(slot, live)| slot == id && !live);
+    /// The condition that a state differs from an earlier one at the same place in something that matters there; None if it
+    /// always does.
+    fn differences(&mut self, now: &State, then: &State, frame: &Frame, live: &Live) -> Option<Term> {
+        if now.section != then.section || now.memory.dead != then.memory.dead || now.reading != then.reading {
+            return None;
+        }
+        let registers = now.locals.iter().zip(then.locals.iter()).zip(&live.registers);
+        let mut different: Vec<(Option<Term>, Option<Term>)> = registers
+            .filter(|((now, then), live)| **live && now != then)
+            .map(|((now, then), _)| (*now, *then))
+            .collect();
         let empty = Rc::default();
-        let same_in = |a: &State, b: &State| {
-            let theirs = |id: &InstanceId| b.memory.objects.get(id).unwrap_or(&empty);
-            a.memory.objects.iter().all(|(id, cells)| theirs(id) == cells || is_dead(id))
-        };
-        registers
-            && a.section == b.section
-            && a.memory.dead == b.memory.dead
-            && a.reading == b.reading
-            && same_in(a, b)
-            && same_in(b, a)
+        let ids: BTreeSet<InstanceId> = now.memory.objects.keys().chain(then.memory.objects.keys()).copied().collect();
+        for id in ids {
+            let is_dead = frame.slots.iter().zip(&live.slots).any(|(slot, live)| *slot == id && !live);
+            let (now, then) = (now.memory.objects.get(&id), then.memory.objects.get(&id));
+            match now.unwrap_or(&empty).differences(then.unwrap_or(&empty)) {
+                _ if is_dead => {}
+                Some(found) => different.extend(found),
+                None => return None,
+            }
+        }
+        let mut unequal = Vec::new();
+        for pair in different {
+            let (Some(now), Some(then)) = pair else { return None };
+            let same = self.terms.eq(now, then);
+            unequal.push(self.terms.not(same));
+        }
+        Some(self.terms.or(&unequal))
     }
 
     fn cut(&mut self, condition: Term, what: Bounded) {
@@ -698,12 +785,16 @@ impl<'p> Summarizer<'p> {
     }
 
     pub(crate) fn violate(&mut self, kind: ViolationKind, condition: Term) {
+        self.violate_at(kind, condition, None);
+    }
+
+    pub(crate) fn violate_at(&mut self, kind: ViolationKind, condition: Term, at: Option<NodeId>) {
         if self.terms.as_bool(condition) == Some(false) || !self.properties.covers(kind) {
             return;
         }
         let (place, span) = self.here;
         let (after, thread) = (self.last, self.thread);
-        self.skeleton.violations.push(Violation { kind, condition, after, thread, place, span });
+        self.skeleton.violations.push(Violation { kind, condition, after, at, thread, place, span });
     }
 
     /// A state in which `condition` holds as well; None if there is none.
@@ -833,7 +924,7 @@ impl<'p> Summarizer<'p> {
             let Some(state) = self.restrict(state.clone(), condition) else { continue };
             let after = match &self.program.functions[func].body {
                 Body::Blocks(_) => self.call(func, values.clone(), state)?,
-                Body::External(_) => Some(self.call_external(func, state)?),
+                Body::External(_) => Some(self.call_external(frame, func, state, args, &values)?),
             };
             let Some((mut state, value)) = after else { continue };
             if let Some(dst) = dst {
@@ -866,20 +957,68 @@ impl<'p> Summarizer<'p> {
         Ok(targets)
     }
 
-    fn call_external(&mut self, func: FuncId, state: State) -> Result<(State, Option<Term>), Refused> {
+    fn call_external(
+        &mut self,
+        frame: &Frame,
+        func: FuncId,
+        state: State,
+        args: &[Expr],
+        values: &[Option<Term>],
+    ) -> Result<(State, Option<Term>), Refused> {
         let function = &self.program.functions[func];
         let Body::External(external) = &function.body else { return Ok((state, None)) };
-        if !external.known || !external.writes.is_empty() {
+        let is_null = |index: usize| values[index].is_some_and(|value| self.terms.as_bits(value) == Some(0));
+        let may_write = |index: usize| match external.known {
+            true => external.writes.contains(&(index as u32)) && !is_null(index),
+            false => !self.points_to.points_to(frame.func, &args[index]).is_empty(),
+        };
+        if (0..args.len()).any(may_write) {
             return Err(Refused::new(format!("`{}` is called, whose effects are not encoded", function.name)));
+        }
+        if !external.known {
+            let result = function.ret.map(|ty| self.input(&state, self.width(ty)));
+            return Ok((state, result));
         }
         if matches!(function.ret, Some(Type::Float(_))) {
             return Err(Refused::floats());
         }
-        if self.properties.memory {
+        if self.properties.memory && !self.reads_constants_only(func, values) {
             self.skeleton.gap(format!("what `{}` reads is not checked", function.name));
         }
         let result = function.ret.map(|ty| self.terms.variable(Sort::Bits(self.width(ty)), function.name.clone()));
         Ok((state, result))
+    }
+
+    /// Whether all that a known external function reads are constant strings, as in `printf("%d\n", x)`.
+    fn reads_constants_only(&self, func: FuncId, values: &[Option<Term>]) -> bool {
+        let function = &self.program.functions[func];
+        let Body::External(external) = &function.body else { return false };
+        let fixed = function.params as usize - usize::from(external.variadic);
+        let mut takes_text = false;
+        for (value, local) in values.iter().zip(function.locals.iter()).take(fixed) {
+            if local.ty != Type::Ptr {
+                continue;
+            }
+            let Some(id) = value.and_then(|value| self.instance_at(value)) else { return false };
+            let AbstractObject::Static(object) = self.points_to.objects()[self.instances.get(id).object] else {
+                return false;
+            };
+            let data = &self.program.objects[object];
+            if matches!(data.name.as_str(), "stdout" | "stderr") {
+                continue;
+            }
+            if data.kind != ObjectKind::Constant {
+                return false;
+            }
+            // Arguments that are addresses would be read, or written.
+            takes_text |= data.init.iter().any(|(_, datum)| match datum {
+                Datum::Bytes(bytes) => {
+                    bytes.windows(2).any(|pair| pair[0] == b'%' && !b"dicuxXp%lhz".contains(&pair[1]))
+                }
+                _ => true,
+            });
+        }
+        !(external.variadic && takes_text)
     }
 
     fn spawn(
@@ -897,6 +1036,7 @@ impl<'p> Summarizer<'p> {
         }
         let node = self.next_node(&mut state);
         self.step(node, state.path);
+        self.current = Some(node);
         let word = u32::from(self.program.model.pointer_bits());
         let mut stored = self.terms.bits(word, 0);
         for (condition, func) in self.resolve(frame, &mut state, func)? {
@@ -911,15 +1051,17 @@ impl<'p> Summarizer<'p> {
             stored = self.terms.ite(condition, own, stored);
             self.started.push(Started { index, func, args: values.clone(), path });
         }
-        match handle {
-            None => Ok(Some(state)),
+        let after = match handle {
+            None => Some(state),
             Some(access) => {
                 let address = self.evaluate(frame, &mut state, &access.ptr)?;
                 let width = self.width(access.ty);
                 let value = self.fit(stored, width);
-                self.store_at(frame, state, access, address, value, Some(node))
+                self.store_at(frame, state, access, address, value, Some(node))?
             }
-        }
+        };
+        self.current = None;
+        Ok(after)
     }
 
     fn join(&mut self, mut state: State, dst: Option<leno_ir::program::LocalId>, handle: Term) -> Option<State> {

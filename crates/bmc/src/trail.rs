@@ -2,7 +2,7 @@
 //!
 //! A loop whose iteration has done nothing, and that is back in the state it began in, only waits: what it may do in a later
 //! iteration it may do in this one. The same holds if the iteration has only taken locks and given them back (or the other way
-//! round), since nobody can tell how often a lock was held: see [`Trail::since`].
+//! round), since nobody can tell how often a lock was held: see [`is_balanced`].
 
 use leno_logic::term::Term;
 use std::rc::Rc;
@@ -28,15 +28,6 @@ struct Entry {
 #[derive(Clone, Debug, Default)]
 pub struct Trail {
     last: Option<Rc<Entry>>,
-}
-
-/// What was done since a moment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Done {
-    Nothing,
-    /// Locks were taken and given back.
-    Locking,
-    Something,
 }
 
 impl Trail {
@@ -74,27 +65,29 @@ impl Trail {
         merged
     }
 
-    /// What was done since `start`, where `excluded` tells the conditions that do not hold here.
-    pub fn since(&self, start: &Trail, mut excluded: impl FnMut(Term) -> bool) -> Done {
-        let mut held: Vec<Deed> = Vec::new();
-        let mut done = Done::Nothing;
-        for (deed, condition) in self.beyond(start) {
-            if excluded(condition) {
-                continue;
-            }
-            done = Done::Locking;
-            let undoes = match deed {
-                Deed::Effect => return Done::Something,
-                Deed::Acquire(lock) => Deed::Release(lock),
-                Deed::Release(lock) => Deed::Acquire(lock),
-            };
-            match held.last() == Some(&undoes) {
-                true => drop(held.pop()),
-                false => held.push(deed),
-            }
-        }
-        if held.is_empty() { done } else { Done::Something }
+    /// What was done since `start`: the conditions of effects, and what was done to locks, with the conditions.
+    pub fn since(&self, start: &Trail) -> (Vec<Term>, Vec<(Deed, Term)>) {
+        let (effects, locks): (Vec<_>, Vec<_>) =
+            self.beyond(start).into_iter().partition(|(deed, _)| *deed == Deed::Effect);
+        (effects.into_iter().map(|(_, condition)| condition).collect(), locks)
     }
+}
+
+/// Whether every lock that was taken was given back, or the other way round, one within the other.
+pub fn is_balanced(locks: &[Deed]) -> bool {
+    let mut open: Vec<Deed> = Vec::new();
+    for &deed in locks {
+        let undone = match deed {
+            Deed::Effect => return false,
+            Deed::Acquire(lock) => Deed::Release(lock),
+            Deed::Release(lock) => Deed::Acquire(lock),
+        };
+        match open.last() == Some(&undone) {
+            true => drop(open.pop()),
+            false => open.push(deed),
+        }
+    }
+    open.is_empty()
 }
 
 impl Drop for Trail {

@@ -9,10 +9,10 @@ use crate::skeleton::{NodeId, Skeleton, ThreadIndex};
 use crate::summarize::Summarizer;
 use leno_explore::{What, circle, claim, claim_race, options};
 use leno_ir::interp::{
-    Captured, Ending, Environment, FileHandle, Image, Machine, OpenMode, Source, Status, StepResult, ThreadId,
+    Captured, Ending, Environment, FileHandle, Image, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId,
     Violation, Wait,
 };
-use leno_ir::program::{Place, Program};
+use leno_ir::program::{Op, Place, Program};
 use leno_ir::witness::{Claim, Input, Observer, Recorder, Witness};
 use leno_logic::order::Node;
 use leno_logic::term::Evaluation;
@@ -52,7 +52,10 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
     let assignment = composition.solver.model(&summary.terms);
     let mut evaluation = Evaluation::new(&summary.terms, &assignment);
     let (end, inclusive) = match suspect {
-        Suspect::Violation(index) => (skeleton.violations[index].after, true),
+        Suspect::Violation(index) => match skeleton.violations[index].at {
+            Some(node) => (node, false),
+            None => (skeleton.violations[index].after, true),
+        },
         Suspect::Race(first, _) => (skeleton.events[first].node, false),
         Suspect::Deadlock | Suspect::Circle => match skeleton.moment {
             Some(moment) => (moment.node, false),
@@ -110,6 +113,7 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
 }
 
 /// Gives threads their inputs, and remembers what was given.
+#[derive(Clone)]
 struct Inputs {
     planned: Vec<VecDeque<u128>>,
     /// The thread of the skeleton that a thread of the machine is.
@@ -122,8 +126,8 @@ impl Environment for Inputs {
     fn nondet(&mut self, thread: ThreadId, width: u16, source: Source) -> u128 {
         let planned = self.index.get(&thread).and_then(|index| self.planned.get_mut(index.0 as usize));
         let value = match source {
-            Source::Instruction => planned.and_then(VecDeque::pop_front).unwrap_or(0),
-            Source::Undefined | Source::External => 0,
+            Source::Instruction | Source::External => planned.and_then(VecDeque::pop_front).unwrap_or(0),
+            Source::Undefined => 0,
         };
         self.given.push((thread, Input { width, bits: value }));
         value
@@ -239,15 +243,38 @@ fn follow(program: &Program, skeleton: &Skeleton, plan: Plan, suspect: Suspect) 
                 let Some(&id) = threads.get(&event.thread) else {
                     return Err("a racing thread was not started".to_string());
                 };
-                match run_to(&mut machine, &mut inputs, &mut recorder, id, event.place) {
+                let ran = match event.in_section {
+                    true => run_to_section(&mut machine, &mut inputs, &mut recorder, id),
+                    false => run_to(&mut machine, &mut inputs, &mut recorder, id, event.place),
+                };
+                match ran {
                     Ran::There => ids.push(id),
                     Ran::Violation(_) => return Err("something else goes wrong first".to_string()),
                     Ran::Lost(reason) => return Err(reason),
                 }
             }
-            claim_race(&machine, ids[0], ids[1]).ok_or("the accesses do not overlap")?
+            let events = [&skeleton.events[first], &skeleton.events[second]];
+            match events.iter().position(|event| event.in_section) {
+                None => claim_race(&machine, ids[0], ids[1]).ok_or("the accesses do not overlap")?,
+                Some(inside) => {
+                    let other = machine.footprint(ids[1 - inside]);
+                    // What the section would do is seen by doing it, on another machine.
+                    let (mut trial, mut trial_inputs) = (machine.clone(), inputs.clone());
+                    let mut ignored = Recorder::default();
+                    let ran = run_to(&mut trial, &mut trial_inputs, &mut ignored, ids[inside], events[inside].place);
+                    let within = trial.footprint(ids[inside]).filter(|_| matches!(ran, Ran::There));
+                    match (other, within) {
+                        (Some(a), Some(b)) if a.conflicts(b) => {}
+                        _ => return Err("the accesses do not overlap".to_string()),
+                    }
+                    claim(&machine, &What::Race { first: ids[0], second: ids[1] })
+                }
+            }
         }
     };
+    if machine.is_tainted() {
+        return Err("it needs something of which nothing is known".to_string());
+    }
     let mut by_name: BTreeMap<String, Vec<Input>> = BTreeMap::new();
     for (thread, input) in inputs.given {
         by_name.entry(machine.thread_name(thread).to_string()).or_default().push(input);
@@ -285,6 +312,24 @@ fn run_to(
         }
     }
     Ran::Lost(format!("{} does not get to {place:?}", machine.thread_name(thread)))
+}
+
+/// Runs a thread until its next step begins an atomic section.
+fn run_to_section(machine: &mut Machine<'_>, inputs: &mut Inputs, recorder: &mut Recorder, thread: ThreadId) -> Ran {
+    for _ in 0..PATIENCE {
+        if machine.threads()[thread].status != Status::Running {
+            return Ran::Lost(format!("{} has ended", machine.thread_name(thread)));
+        }
+        let next = machine.image().next_at(machine.pc(thread));
+        if matches!(next, Next::Instr(instr) if matches!(instr.op, Op::AtomicBegin)) {
+            return Ran::There;
+        }
+        match step(machine, inputs, recorder, thread) {
+            Ran::There => {}
+            other => return other,
+        }
+    }
+    Ran::Lost(format!("{} does not get to its atomic section", machine.thread_name(thread)))
 }
 
 /// Runs a thread until it is finished.
