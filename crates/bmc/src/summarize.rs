@@ -67,8 +67,10 @@ impl Bounds {
 
 /// Iterations of a loop whose condition is constant count for one of others; calls within calls.
 const CONSTANT_ROUNDS: u32 = 10_000;
+/// The same, if others can see what it does.
+const EVENTFUL_ROUNDS: u32 = 32;
 /// How long to think about whether a loop waits.
-const QUICKLY: Duration = Duration::from_millis(100);
+const QUICKLY: Duration = Duration::from_millis(20);
 const MOST_ACTIVATIONS: usize = 1_000;
 
 /// A thread at some place, on all paths that lead there.
@@ -101,7 +103,30 @@ pub(crate) struct Frame {
     pub func: FuncId,
     pub slots: Vec<InstanceId>,
     pending: FxHashMap<BlockId, Vec<State>>,
+    /// The loops that are being executed, outermost first.
+    loops: Vec<Running>,
     exits: Vec<State>,
+}
+
+impl Frame {
+    /// Where to go from here depends on what reads and inputs give.
+    fn note_decision(&mut self, targets: &[BlockId]) {
+        for running in &mut self.loops {
+            let stays = |target: &BlockId| running.blocks.binary_search(target).is_ok();
+            running.is_decided |= targets.iter().any(stays) && !targets.iter().all(stays);
+        }
+    }
+
+    fn take_decided(&mut self) -> bool {
+        self.loops.last_mut().is_some_and(|running| std::mem::take(&mut running.is_decided))
+    }
+}
+
+/// A loop that is being executed.
+struct Running {
+    blocks: Vec<BlockId>,
+    /// Whether staying in it or leaving it has depended on what reads and inputs give, in this round.
+    is_decided: bool,
 }
 
 /// What is known of an activation to those that it calls.
@@ -149,8 +174,6 @@ pub struct Summarizer<'p> {
     thread_ends: Vec<State>,
     /// The moment of the step that is being made, if it has one already.
     pub(crate) current: Option<NodeId>,
-    /// For questions about terms.
-    solver: Option<Solver>,
     has_assumptions: bool,
     /// Words, by address, at the moment when a deadlock is looked for; and what they are read from.
     pub(crate) later: FxHashMap<Term, Term>,
@@ -197,7 +220,6 @@ impl<'p> Summarizer<'p> {
             later: FxHashMap::default(),
             looks: Vec::new(),
             current: None,
-            solver: None,
             has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
             counts_locking: counts_locking(program),
             here: (NOWHERE, Span::NONE),
@@ -391,7 +413,7 @@ impl<'p> Summarizer<'p> {
             slots.push(id);
         }
         self.active.push(Activation { func, path: state.path, slots: slots.clone() });
-        let mut frame = Frame { func, slots, pending: FxHashMap::default(), exits: Vec::new() };
+        let mut frame = Frame { func, slots, pending: FxHashMap::default(), loops: Vec::new(), exits: Vec::new() };
         frame.pending.insert(BlockId(0), vec![state]);
         self.run_elements(&shape, &shape.elements, &mut frame)?;
         self.active.pop();
@@ -420,7 +442,8 @@ impl<'p> Summarizer<'p> {
 
     fn run_loop(&mut self, shape: &Shape, inner: &Loop, frame: &mut Frame) -> Result<(), Refused> {
         let what = Bounded::Loop(frame.func, inner.head);
-        let (mut rounds, mut decided) = (0, 0);
+        let (mut rounds, mut decided, mut eventful) = (0, 0, 0);
+        frame.loops.push(Running { blocks: inner.blocks.clone(), is_decided: false });
         let mut before: Option<State> = None;
         let mut before_rest: Option<(BlockId, State)> = None;
         let always = self.terms.bool(true);
@@ -432,7 +455,7 @@ impl<'p> Summarizer<'p> {
             let states = frame.pending.remove(&inner.head).unwrap_or_default();
             let mut head = self.merge(states)?;
             if let (Some(now), Some(last)) = (&head, &before) {
-                decided += u32::from(now.path != last.path || !inner.has_exit);
+                decided += u32::from(frame.take_decided() || !inner.has_exit);
                 head =
                     self.without_waiting(now.clone(), last, frame, &shape.live[inner.head.0 as usize], &mut was_active);
                 if head.is_none() {
@@ -440,7 +463,8 @@ impl<'p> Summarizer<'p> {
                     continue;
                 }
             }
-            if decided > self.bounds.of(what) || rounds / CONSTANT_ROUNDS > self.bounds.of(what) {
+            let bound = self.bounds.of(what);
+            if decided > bound || eventful / EVENTFUL_ROUNDS >= bound || rounds / CONSTANT_ROUNDS > bound {
                 let mut left: Vec<State> = head.into_iter().collect();
                 for block in &inner.blocks {
                     left.extend(frame.pending.remove(block).unwrap_or_default());
@@ -451,6 +475,7 @@ impl<'p> Summarizer<'p> {
                 break;
             }
             before = head.clone();
+            let nodes = self.skeleton.nodes.len();
             if let Some(head) = head {
                 frame.pending.insert(inner.head, vec![head]);
             }
@@ -477,7 +502,9 @@ impl<'p> Summarizer<'p> {
             }
             self.run_elements(shape, rest, frame)?;
             rounds += 1;
+            eventful += u32::from(self.skeleton.nodes.len() > nodes);
         }
+        frame.loops.pop();
         Ok(())
     }
 
@@ -494,6 +521,9 @@ impl<'p> Summarizer<'p> {
         let always = self.terms.bool(true);
         let last_active = std::mem::replace(was_active, always);
         let Some(different) = self.differences(&now, then, frame, live) else { return Some(now) };
+        if self.terms.as_bool(different) == Some(true) {
+            return Some(now);
+        }
         let (effects, locks) = now.trail.since(&then.trail);
         let mut active = self.terms.or(&effects);
         let idle = self.terms.not(active);
@@ -503,7 +533,8 @@ impl<'p> Summarizer<'p> {
         }
         let mut deeds = Vec::new();
         for (deed, condition) in locks {
-            if !self.is_impossible(&[idle, condition]) {
+            let together = self.terms.and2(now.path, condition);
+            if together == now.path || !self.is_impossible(&[idle, condition]) {
                 deeds.push(deed);
             }
         }
@@ -525,10 +556,10 @@ impl<'p> Summarizer<'p> {
         if let Some(known) = self.terms.as_bool(all) {
             return !known;
         }
-        let solver = self.solver.get_or_insert_with(Solver::default);
-        let asked = solver.literal(&self.terms, all);
+        let mut solver = Solver::default();
+        solver.assert(&self.terms, all);
         let quickly = Limits::until(Instant::now() + QUICKLY);
-        solver.solve(&[asked], &quickly) == Answer::Unsatisfiable
+        solver.solve(&[], &quickly) == Answer::Unsatisfiable
     }
 
     /// Notes that the thread does something that others may notice.
@@ -691,12 +722,19 @@ impl<'p> Summarizer<'p> {
             TerminatorKind::Branch { cond, then, otherwise } => {
                 let condition = self.condition(frame, &mut state, cond)?;
                 let negation = self.terms.not(condition);
+                if self.terms.as_bool(condition).is_none() {
+                    frame.note_decision(&[*then, *otherwise]);
+                }
                 self.go(frame, &state, condition, *then);
                 self.go(frame, &state, negation, *otherwise);
             }
             TerminatorKind::Switch { value, cases, default } => {
                 let value = self.evaluate(frame, &mut state, value)?;
                 let width = self.terms.width(value);
+                if self.terms.as_bits(value).is_none() {
+                    let targets: Vec<BlockId> = cases.iter().map(|(_, target)| *target).chain([*default]).collect();
+                    frame.note_decision(&targets);
+                }
                 let mut none = Vec::new();
                 for (case, target) in cases {
                     let case = self.terms.bits(width, *case);
