@@ -34,9 +34,9 @@ pub struct Composition {
     pub solver: Solver,
     pub nodes: Vec<Node>,
     pub suspects: Vec<(Suspect, Lit)>,
-    /// Assumed to ask for any violation, and for any cut.
+    /// Assumed to ask for any violation.
     pub violated: Lit,
-    pub cut: Lit,
+    /// Assumed to ask for a cut.
     pub cuts: Vec<Lit>,
     /// Pairs of a read and a write that may be linked.
     pub links: usize,
@@ -467,13 +467,11 @@ impl Composer<'_, '_> {
             self.before_exits(selected, cut.after);
             cuts.push(selected);
         }
-        let (violated, cut) = (self.solver.new_literal(), self.solver.new_literal());
+        let violated = self.solver.new_literal();
         let any: Vec<Lit> = std::iter::once(!violated).chain(suspects.iter().map(|&(_, lit)| lit)).collect();
         self.solver.add_clause(&any);
-        let any: Vec<Lit> = std::iter::once(!cut).chain(cuts.iter().copied()).collect();
-        self.solver.add_clause(&any);
         let (links, is_complete) = (self.links, self.is_complete);
-        Composition { solver: self.solver, nodes: self.nodes, suspects, violated, cut, cuts, links, is_complete }
+        Composition { solver: self.solver, nodes: self.nodes, suspects, violated, cuts, links, is_complete }
     }
 
     /// If `selected`, then `node` comes before every end of the process that occurs.

@@ -494,6 +494,9 @@ impl<'p> Summarizer<'p> {
         let always = self.terms.bool(true);
         let last_active = std::mem::replace(was_active, always);
         let Some(different) = self.differences(&now, then, frame, live) else { return Some(now) };
+        if self.terms.as_bool(different) == Some(true) {
+            return Some(now);
+        }
         let (effects, locks) = now.trail.since(&then.trail);
         let mut active = self.terms.or(&effects);
         let idle = self.terms.not(active);
