@@ -139,15 +139,13 @@ impl Composer<'_, '_> {
             if write_node == node || write.unit.bytes != read.unit.bytes {
                 continue;
             }
-            let same = self.summary.terms.eq(read.unit.address, write.unit.address);
+            let same = self.summary.terms.eq(read.place, write.place);
             let hit = self.summary.terms.and2(same, write.occurs);
             let hit = self.literal(hit);
             let source = self.solver.new_literal();
-            let equal = self.summary.terms.eq(read.unit.value, write.unit.value);
-            let equal = self.literal(equal);
             self.solver.add_clause(&[!source, occurs]);
             self.solver.add_clause(&[!source, hit]);
-            self.solver.add_clause(&[!source, equal]);
+            self.solver.equal_if(&mut self.summary.terms, source, read.unit.value, write.unit.value);
             self.solver.add_reads_from(theory_read, source, self.node(write_node));
             self.solver.add_hit(theory_read, hit, self.node(write_node));
             // Of two writes of one moment only the later one can be seen.
@@ -163,11 +161,9 @@ impl Composer<'_, '_> {
         if may_copy.initial {
             let targets = self.summary.skeleton.events[read.event].targets.clone();
             let value = self.initial_value(&read.unit, &targets);
-            let equal = self.summary.terms.eq(read.unit.value, value);
-            let equal = self.literal(equal);
             let source = self.solver.new_literal();
             self.solver.add_clause(&[!source, occurs]);
-            self.solver.add_clause(&[!source, equal]);
+            self.solver.equal_if(&mut self.summary.terms, source, read.unit.value, value);
             self.solver.add_reads_from(theory_read, source, self.initial);
             sources.push(source);
         }

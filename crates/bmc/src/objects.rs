@@ -69,6 +69,11 @@ impl Instances {
         Some(id)
     }
 
+    /// How many granules have been given away.
+    pub fn granules(&self) -> u64 {
+        self.by_granule.len() as u64
+    }
+
     pub fn get(&self, id: InstanceId) -> &Instance {
         &self.all[id.0 as usize]
     }

@@ -197,7 +197,7 @@ impl<'a, 'p> Pruner<'a, 'p> {
             if self.event(&write).node == node || write.unit.bytes != read.unit.bytes || self.before(read, &write) {
                 continue;
             }
-            let same = self.summary.terms.eq(read.unit.address, write.unit.address);
+            let same = self.summary.terms.eq(read.place, write.place);
             let hit = self.summary.terms.and2(same, write.occurs);
             if self.summary.terms.as_bool(hit) == Some(false) {
                 continue;
