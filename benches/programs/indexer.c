@@ -1,5 +1,7 @@
 // N threads insert four messages each into a hash table of 128 cells with compare-and-swap; only from twelve threads on do
-// they collide. After Flanagan and Godefroid, POPL 2005. Size: -DN=…
+// they collide. After Flanagan and Godefroid, POPL 2005. Size: -DN=…; -DENTRY=… asks whether two messages ever meet at that
+// cell, with at most PROBES cells tried for each message.
+#include <assert.h>
 #include <pthread.h>
 
 #ifndef N
@@ -7,6 +9,9 @@
 #endif
 #define SIZE 128
 #define MAX 4
+#ifndef PROBES
+#define PROBES 4
+#endif
 
 int table[SIZE];
 
@@ -16,8 +21,17 @@ void *worker(void *arg)
     for (int m = 0; m < MAX;) {
         int w = (++m) * 11 + tid;
         int h = (w * 7) % SIZE;
+#ifdef ENTRY
+        for (int probe = 0; probe < PROBES; probe++) {
+            if (__sync_bool_compare_and_swap(&table[h], 0, w))
+                break;
+            assert(h != ENTRY);
+            h = (h + 1) % SIZE;
+        }
+#else
         while (!__sync_bool_compare_and_swap(&table[h], 0, w))
             h = (h + 1) % SIZE;
+#endif
     }
     return 0;
 }

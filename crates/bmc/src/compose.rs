@@ -7,7 +7,7 @@
 use crate::objects::Initial;
 use crate::pieces::Piece;
 use crate::prune::{MayCopy, Pruned};
-use crate::skeleton::{Check, Event, NodeId, Unit};
+use crate::skeleton::{Check, Event, Join, NodeId, Unit};
 use crate::summarize::Summarizer;
 use leno_ir::points_to::{AbstractId, ObjectSet};
 use leno_ir::sharing::Sharing;
@@ -34,9 +34,9 @@ pub struct Composition {
     pub solver: Solver,
     pub nodes: Vec<Node>,
     pub suspects: Vec<(Suspect, Lit)>,
-    /// Assumed to ask for any violation, and for any cut.
+    /// Assumed to ask for any violation.
     pub violated: Lit,
-    pub cut: Lit,
+    /// Assumed to ask for a cut.
     pub cuts: Vec<Lit>,
     /// Pairs of a read and a write that may be linked.
     pub links: usize,
@@ -236,6 +236,10 @@ impl Composer<'_, '_> {
         let mut joined_by: FxHashMap<usize, Vec<Lit>> = FxHashMap::default();
         for index in 0..self.summary.skeleton.joins.len() {
             let join = self.summary.skeleton.joins[index].clone();
+            self.invalid_handle(index);
+            if join.is_detach {
+                continue;
+            }
             let occurs = self.summary.terms.and2(join.path, join.done);
             let occurs = self.literal(occurs);
             let mut some = vec![!occurs];
@@ -256,6 +260,9 @@ impl Composer<'_, '_> {
                 earlier.iter().for_each(|earlier| self.solver.add_clause(&[!joined, !*earlier]));
                 earlier.push(joined);
                 self.solver.add_guarded_edge(joined, self.node(last), self.node(join.node));
+                for detached in self.uses(index, handle, |other| other.is_detach) {
+                    self.solver.add_clause(&[!joined, !detached]);
+                }
                 if let Some(value) = join.result {
                     let equal = self.summary.terms.eq(value, result);
                     let equal = self.literal(equal);
@@ -263,6 +270,45 @@ impl Composer<'_, '_> {
                 }
             }
             self.solver.add_clause(&some);
+        }
+    }
+
+    /// Joins and detaches of a thread that may have come before one.
+    fn uses(&mut self, index: usize, handle: Term, is_meant: impl Fn(&Join) -> bool) -> Vec<Lit> {
+        let node = self.summary.skeleton.joins[index].node;
+        let mut uses = Vec::new();
+        for other in 0..self.summary.skeleton.joins.len() {
+            let join = self.summary.skeleton.joins[other].clone();
+            if other != index && is_meant(&join) {
+                let same = self.summary.terms.eq(join.handle, handle);
+                let done = self.summary.terms.and(&[same, join.path, join.done]);
+                uses.extend(self.happened_before(done, join.node, node));
+            }
+        }
+        uses
+    }
+
+    /// A handle can be invalid only if every thread that it could be of has been joined or detached, or was not started, before.
+    fn invalid_handle(&mut self, index: usize) {
+        let join = self.summary.skeleton.joins[index].clone();
+        let Some(invalid) = join.invalid else { return };
+        let invalid = self.literal(invalid);
+        for other in 0..self.summary.skeleton.threads.len() {
+            let thread = &self.summary.skeleton.threads[other];
+            let (handle, spawned) = (thread.handle, thread.spawned);
+            let same = self.summary.terms.eq(join.handle, handle);
+            if self.summary.terms.as_bool(same) == Some(false) {
+                continue;
+            }
+            let mut clause = vec![!invalid, !self.literal(same)];
+            clause.extend(self.uses(index, handle, |_| true));
+            if let Some((node, path)) = spawned {
+                match self.happened_before(path, node, join.node) {
+                    Some(started) => clause.push(!started),
+                    None => continue,
+                }
+            }
+            self.solver.add_clause(&clause);
         }
     }
 
@@ -417,13 +463,11 @@ impl Composer<'_, '_> {
             self.before_exits(selected, cut.after);
             cuts.push(selected);
         }
-        let (violated, cut) = (self.solver.new_literal(), self.solver.new_literal());
+        let violated = self.solver.new_literal();
         let any: Vec<Lit> = std::iter::once(!violated).chain(suspects.iter().map(|&(_, lit)| lit)).collect();
         self.solver.add_clause(&any);
-        let any: Vec<Lit> = std::iter::once(!cut).chain(cuts.iter().copied()).collect();
-        self.solver.add_clause(&any);
         let (links, is_complete) = (self.links, self.is_complete);
-        Composition { solver: self.solver, nodes: self.nodes, suspects, violated, cut, cuts, links, is_complete }
+        Composition { solver: self.solver, nodes: self.nodes, suspects, violated, cuts, links, is_complete }
     }
 
     /// If `selected`, then `node` comes before every end of the process that occurs.
@@ -476,7 +520,8 @@ impl Composer<'_, '_> {
     /// Whether two accesses have a byte in common.
     fn overlap(&mut self, a: &Unit, b: &Unit) -> Term {
         let terms = &mut self.summary.terms;
-        if a.bytes == b.bytes {
+        let are_known = terms.as_bits(a.address).is_some() && terms.as_bits(b.address).is_some();
+        if a.bytes == b.bytes && !are_known {
             return terms.eq(a.address, b.address);
         }
         let width = terms.width(a.address);

@@ -210,25 +210,21 @@ fn ask(
         Answer::Unsatisfiable => {}
     }
     let mut was_needed = bound.is_some_and(|bound| composition.solver.failed().contains(&bound));
-    let mut open = Vec::new();
-    loop {
-        let assumptions: Vec<Lit> = std::iter::once(composition.cut).chain(bound).collect();
-        match composition.solver.solve(&assumptions, limits) {
-            Answer::Unsatisfiable => break,
-            Answer::Unknown(stop) => return Round::Stopped(describe(stop)),
-            Answer::Satisfiable => {}
+    let mut open: Vec<Bounded> = Vec::new();
+    // One by one: each is a smaller question than whether there is any.
+    for (index, cut) in summary.skeleton.cuts.iter().enumerate() {
+        if open.contains(&cut.what) {
+            continue;
         }
-        let cuts = &summary.skeleton.cuts;
-        let here: Vec<usize> =
-            (0..cuts.len()).filter(|&index| composition.solver.value(composition.cuts[index])).collect();
-        for index in here {
-            let what = cuts[index].what;
-            open.push(what);
-            let same = (0..cuts.len()).filter(|&other| cuts[other].what == what);
-            same.for_each(|other| composition.solver.add_clause(&[!composition.cuts[other]]));
+        let assumptions: Vec<Lit> = std::iter::once(composition.cuts[index]).chain(bound).collect();
+        match composition.solver.solve(&assumptions, limits) {
+            Answer::Satisfiable => open.push(cut.what),
+            Answer::Unknown(stop) => return Round::Stopped(describe(stop)),
+            Answer::Unsatisfiable => {
+                was_needed |= bound.is_some_and(|bound| composition.solver.failed().contains(&bound));
+            }
         }
     }
-    was_needed |= bound.is_some_and(|bound| composition.solver.failed().contains(&bound));
     open.sort_unstable();
     open.dedup();
     match (open.is_empty(), was_needed) {

@@ -40,7 +40,7 @@ impl Happens {
         let by_handle: FxHashMap<Term, usize> =
             skeleton.threads.iter().enumerate().map(|(index, thread)| (thread.handle, index)).collect();
         let mut joined = vec![Vec::new(); skeleton.threads.len()];
-        for join in &skeleton.joins {
+        for join in skeleton.joins.iter().filter(|join| !join.is_detach) {
             if let Some(&thread) = by_handle.get(&join.handle) {
                 let by = skeleton.nodes[join.node.0 as usize];
                 joined[thread].push(Joined { at: join.node, by, path: join.path, done: join.done });

@@ -147,9 +147,10 @@ impl Printer<'_, '_> {
             deeds.entry(thread.last).or_default().push(format!("ends{}", condition(thread.finished)));
         }
         for join in &self.skeleton.joins {
+            let what = if join.is_detach { "detaches" } else { "joins" };
             let whom = self.skeleton.threads.iter().find(|thread| thread.handle == join.handle);
             let whom = whom.map_or_else(|| self.formulas.write(join.handle), |thread| thread.name.clone());
-            deeds.entry(join.node).or_default().push(format!("joins {whom}{}", condition(join.path)));
+            deeds.entry(join.node).or_default().push(format!("{what} {whom}{}", condition(join.path)));
         }
         for free in &self.skeleton.frees {
             let address = self.formulas.write(free.address);
@@ -252,7 +253,7 @@ impl Printer<'_, '_> {
             if let Some((node, _)) = thread.spawned {
                 let _ = writeln!(out, "  n{} -> n{} [style=dashed];", node.0, thread.first.0);
             }
-            for join in self.skeleton.joins.iter().filter(|join| join.handle == thread.handle) {
+            for join in self.skeleton.joins.iter().filter(|join| !join.is_detach && join.handle == thread.handle) {
                 let _ = writeln!(out, "  n{} -> n{} [style=dashed];", thread.last.0, join.node.0);
             }
         }

@@ -120,9 +120,12 @@ pub struct Death {
     pub path: Term,
 }
 
-/// A wait for the end of a thread.
+/// A wait for the end of a thread, or that nobody will wait for it.
 #[derive(Clone, Debug)]
 pub struct Join {
+    pub is_detach: bool,
+    /// A variable: that the handle is not one, or has been used up. It is looked for if it is a violation.
+    pub invalid: Option<Term>,
     /// A variable: whether it came to an end.
     pub done: Term,
     pub node: NodeId,
@@ -291,7 +294,7 @@ impl Skeleton {
         self.deaths.iter_mut().for_each(|death| put(&mut [&mut death.path]));
         for join in &mut self.joins {
             put(&mut [&mut join.done, &mut join.path, &mut join.handle]);
-            join.result.iter_mut().for_each(|result| put(&mut [result]));
+            join.result.iter_mut().chain(&mut join.invalid).for_each(|term| put(&mut [term]));
         }
         for wait in &mut self.waits {
             put(&mut [&mut wait.path, &mut wait.goes_on]);

@@ -901,7 +901,10 @@ impl<'p> Summarizer<'p> {
                 let handle = self.evaluate(frame, &mut state, thread)?;
                 return Ok(self.join(state, *dst, handle));
             }
-            Op::Detach { .. } => {}
+            Op::Detach { thread } => {
+                let handle = self.evaluate(frame, &mut state, thread)?;
+                return Ok(self.detach(state, handle));
+            }
             Op::ThreadSelf { dst } => {
                 let handle = self.skeleton.threads[self.thread.0 as usize].handle;
                 state.set_local(dst.0 as usize, handle);
@@ -1113,13 +1116,37 @@ impl<'p> Summarizer<'p> {
             let (thread, after, path) = (self.thread, before, state.path);
             self.skeleton.waits.push(Wait { thread, after, path, goes_on: done, until: Until::End(handle) });
         }
-        self.skeleton.joins.push(Join { done, node, path: state.path, handle, result });
+        let invalid = self.invalid_handle(state.path);
+        self.skeleton.joins.push(Join { is_detach: false, invalid, done, node, path: state.path, handle, result });
         let path = self.terms.and2(state.path, done);
         self.step(node, path);
         if let (Some(dst), Some(result)) = (dst, result) {
             state.set_local(dst.0 as usize, result);
         }
         self.restrict(state, done)
+    }
+
+    fn detach(&mut self, mut state: State, handle: Term) -> Option<State> {
+        self.affect(&mut state);
+        let node = self.next_node(&mut state);
+        let invalid = self.invalid_handle(state.path);
+        let valid = invalid.map_or(Term::TRUE, |invalid| self.terms.not(invalid));
+        let path = self.terms.and2(state.path, valid);
+        self.step(node, path);
+        let (done, result) = (valid, None);
+        self.skeleton.joins.push(Join { is_detach: true, invalid, done, node, path: state.path, handle, result });
+        self.restrict(state, valid)
+    }
+
+    /// A variable that may be true only where a handle is not one; see composition.
+    fn invalid_handle(&mut self, path: Term) -> Option<Term> {
+        if !self.properties.covers(ViolationKind::InvalidThread) {
+            return None;
+        }
+        let invalid = self.terms.variable(Sort::Bool, "no thread");
+        let bad = self.terms.and2(path, invalid);
+        self.violate(ViolationKind::InvalidThread, bad);
+        Some(invalid)
     }
 }
 
