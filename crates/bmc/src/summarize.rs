@@ -528,13 +528,14 @@ impl<'p> Summarizer<'p> {
         let mut active = self.terms.or(&effects);
         let idle = self.terms.not(active);
         let idle = self.terms.and2(now.path, idle);
-        if self.terms.as_bool(idle) == Some(false) || !self.is_impossible(&[idle, different]) {
+        let known = self.forgotten(then, live);
+        if self.terms.as_bool(idle) == Some(false) || !self.is_impossible(&[idle, different], &known) {
             return Some(now);
         }
         let mut deeds = Vec::new();
         for (deed, condition) in locks {
             let together = self.terms.and2(now.path, condition);
-            if together == now.path || !self.is_impossible(&[idle, condition]) {
+            if together == now.path || !self.is_impossible(&[idle, condition], &known) {
                 deeds.push(deed);
             }
         }
@@ -547,12 +548,30 @@ impl<'p> Summarizer<'p> {
             active = self.terms.or2(active, last_active);
         }
         now.path = self.terms.and2(now.path, active);
-        (!self.is_impossible(&[now.path])).then_some(now)
+        (!self.is_impossible(&[now.path], &known)).then_some(now)
     }
 
-    /// Whether terms cannot hold together, whatever reads and inputs give. (False if that is not found out quickly.)
-    fn is_impossible(&mut self, conditions: &[Term]) -> bool {
+    /// How to forget where the values of a state came from: its path is possible, and what is in its registers may be anything.
+    fn forgotten(&mut self, state: &State, live: &Live) -> FxHashMap<Term, Term> {
+        let mut forgotten = FxHashMap::default();
+        for value in state.locals.iter().zip(&live.registers).filter_map(|(value, live)| value.filter(|_| *live)) {
+            if self.terms.as_bits(value).is_none() {
+                let anything = self.terms.variable(self.terms.sort(value), "anything");
+                forgotten.insert(value, anything);
+            }
+        }
+        forgotten.insert(state.path, self.terms.bool(true));
+        forgotten
+    }
+
+    /// Whether terms cannot hold together, whatever reads and inputs give, and whatever the terms are that are forgotten. (False if
+    /// that is not found out quickly.)
+    fn is_impossible(&mut self, conditions: &[Term], forgotten: &FxHashMap<Term, Term>) -> bool {
         let all = self.terms.and(conditions);
+        if self.terms.as_bool(all) == Some(false) {
+            return true;
+        }
+        let all = self.terms.substitute(all, forgotten);
         if let Some(known) = self.terms.as_bool(all) {
             return !known;
         }
