@@ -172,6 +172,8 @@ pub struct Summarizer<'p> {
     pub(crate) thread: ThreadIndex,
     pub(crate) last: NodeId,
     thread_ends: Vec<State>,
+    /// What undefined words are while a synchronisation object is looked at.
+    pub(crate) undefined_word: Option<Term>,
     /// The moment of the step that is being made, if it has one already.
     pub(crate) current: Option<NodeId>,
     has_assumptions: bool,
@@ -220,6 +222,7 @@ impl<'p> Summarizer<'p> {
             later: FxHashMap::default(),
             looks: Vec::new(),
             current: None,
+            undefined_word: None,
             has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
             counts_locking: counts_locking(program),
             here: (NOWHERE, Span::NONE),
@@ -248,6 +251,9 @@ impl<'p> Summarizer<'p> {
         }
         if self.properties.deadlock {
             self.add_moment();
+        }
+        if self.properties.leak || self.properties.memtrack {
+            self.skeleton.gap("what is left at the end is not watched");
         }
         Ok(())
     }
