@@ -17,6 +17,7 @@
 //! Writes are found by address or, where that is not constant, by object: nothing here looks at all pairs.
 
 use crate::happens::{Happens, Occasion};
+use crate::implication::Implications;
 use crate::pieces::{Piece, Pieces, pieces};
 use crate::sections::{Sections, occasion};
 use crate::skeleton::Event;
@@ -87,7 +88,8 @@ struct Pruner<'a, 'p> {
 impl<'a, 'p> Pruner<'a, 'p> {
     fn new(summary: &'a mut Summarizer<'p>) -> Pruner<'a, 'p> {
         let pieces = pieces(summary);
-        let mut happens = Happens::new(&summary.skeleton);
+        let implications = Implications::with(summary.equations().clone());
+        let mut happens = Happens::new(&summary.skeleton, implications);
         let sections = Sections::new(summary, &mut happens);
         let mut pruner = Pruner {
             summary,
