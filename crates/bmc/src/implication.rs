@@ -47,21 +47,31 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn literal(&self, (mut term, mut is_positive): Literal) -> Literal {
-        loop {
-            match self.terms.node(term) {
-                Node::Not(inner) => (term, is_positive) = (inner, !is_positive),
-                Node::Variable(_) if self.equations.contains_key(&term) => term = self.equations[&term],
-                _ => return (term, is_positive),
-            }
+    fn literal(&self, (term, is_positive): Literal) -> Literal {
+        match self.terms.node(term) {
+            Node::Not(inner) => (inner, !is_positive),
+            _ => (term, is_positive),
         }
     }
 
+    /// What a conjunction, or the negation of one, is made of.
     fn parts(&self, (term, is_positive): Literal) -> Option<[Literal; 2]> {
         match self.terms.node(term) {
             Node::And(x, y) => Some([self.literal((x, is_positive)), self.literal((y, is_positive))]),
+            Node::Variable(_) => {
+                let meant = self.literal((*self.equations.get(&term)?, is_positive));
+                self.parts(meant).or(Some([meant, meant])).filter(|_| meant.0 < term)
+            }
             _ => None,
         }
+    }
+
+    /// Whether parts of `literal` are alternatives.
+    fn is_choice(&self, (mut term, mut is_positive): Literal) -> bool {
+        while let Some(&meant) = self.equations.get(&term) {
+            (term, is_positive) = self.literal((meant, is_positive));
+        }
+        !is_positive
     }
 
     fn implies(&self, a: Literal, b: Literal, patience: &mut u32) -> bool {
@@ -73,19 +83,19 @@ impl Search<'_> {
         }
         *patience -= 1;
         let (of_a, of_b) = (self.parts(a), self.parts(b));
-        match (of_a, of_b) {
-            // All parts of a conjunction follow; something follows from all parts of a disjunction.
-            (_, Some(all)) if b.1 => all.into_iter().all(|part| self.implies(a, part, patience)),
-            (Some(any), _) if !a.1 => any.into_iter().all(|part| self.implies(part, b, patience)),
-            _ => {
-                let from_part = of_a.is_some_and(|all| {
-                    let may_hold = |part: &Literal| of_b.is_some() || part.0 >= b.0;
-                    all.into_iter().rev().filter(may_hold).any(|part| self.implies(part, b, patience))
-                });
-                from_part
-                    || of_b.is_some_and(|any| any.into_iter().any(|part| self.implies(a, part, patience)))
-                    || excludes(self.terms, a, b)
+        // What a term is part of is younger.
+        let may_hold = |part: &Literal| part.0 >= b.0;
+        match of_a {
+            Some(any) if self.is_choice(a) => return any.into_iter().all(|part| self.implies(part, b, patience)),
+            Some(all) if all.into_iter().rev().filter(may_hold).any(|part| self.implies(part, b, patience)) => {
+                return true;
             }
+            _ => {}
+        }
+        match of_b {
+            Some(any) if self.is_choice(b) => any.into_iter().any(|part| self.implies(a, part, patience)),
+            Some(all) => all.into_iter().all(|part| self.implies(a, part, patience)),
+            None => excludes(self.terms, a, b),
         }
     }
 }

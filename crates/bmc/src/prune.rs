@@ -64,9 +64,14 @@ pub fn prune(summary: &mut Summarizer<'_>) -> Pruned {
 /// Everything that composition could be about.
 pub fn keep_all(summary: &mut Summarizer<'_>) -> Pruned {
     let pieces = pieces(summary);
-    let all = MayCopy { writes: (0..pieces.writes.len()).rev().collect(), initial: true };
-    let may_copy = vec![Some(all); pieces.reads.len()];
-    let events = summary.skeleton.events.len();
+    let events = &summary.skeleton.events;
+    // Places of what can never be confused are not comparable.
+    let all = |read: &Piece| {
+        let may_meet = |index: &usize| events[pieces.writes[*index].event].targets.intersects(&events[read.event].targets);
+        Some(MayCopy { writes: (0..pieces.writes.len()).rev().filter(may_meet).collect(), initial: true })
+    };
+    let may_copy = pieces.reads.iter().map(all).collect();
+    let events = events.len();
     let pairs = (0..events).flat_map(|first| (first + 1..events).map(move |second| (first, second)));
     let races = if summary.properties.race { pairs.collect() } else { Vec::new() };
     Pruned { pieces, may_copy, races }

@@ -431,6 +431,7 @@ impl<'p> Summarizer<'p> {
         let mut before_rest: Option<(BlockId, State)> = None;
         let always = self.terms.bool(true);
         let (mut was_active, mut was_active_inside) = (always, always);
+        let (mut was_left, mut left_before) = (false, self.left(inner, frame));
         while inner.blocks.iter().any(|block| frame.pending.contains_key(block)) {
             if (self.interrupted)() {
                 return Err(Refused::new("interrupted"));
@@ -438,7 +439,9 @@ impl<'p> Summarizer<'p> {
             let states = frame.pending.remove(&inner.head).unwrap_or_default();
             let mut head = self.merge(states)?;
             if let (Some(now), Some(last)) = (&head, &before) {
-                decided += u32::from(now.path != last.path || !inner.has_exit);
+                let live = &shape.live[inner.head.0 as usize];
+                let is_counting = !was_left && is_counting(&self.terms, now, last, live);
+                decided += u32::from((now.path != last.path && !is_counting) || !inner.has_exit);
                 head =
                     self.without_waiting(now.clone(), last, frame, &shape.live[inner.head.0 as usize], &mut was_active);
                 if head.is_none() {
@@ -482,9 +485,17 @@ impl<'p> Summarizer<'p> {
                 left.into_iter().for_each(|state| frame.pending.entry(block).or_default().push(state));
             }
             self.run_elements(shape, rest, frame)?;
+            let left = self.left(inner, frame);
+            (was_left, left_before) = (left > left_before, left);
             rounds += 1;
         }
         Ok(())
+    }
+
+    /// How many states have left a loop, up to a constant.
+    fn left(&self, inner: &Loop, frame: &Frame) -> usize {
+        let outside = frame.pending.iter().filter(|(block, _)| inner.blocks.binary_search(block).is_err());
+        outside.map(|(_, states)| states.len()).sum::<usize>() + frame.exits.len() + self.thread_ends.len()
     }
 
     /// A state that a loop has come back in, without the paths on which it has only waited since `then`: those on which nothing
@@ -1125,6 +1136,13 @@ impl<'p> Summarizer<'p> {
         self.violate(ViolationKind::InvalidThread, bad);
         Some(invalid)
     }
+}
+
+/// Whether some register goes from constant to constant: the loop runs as often as it counts, and need not be asked about.
+fn is_counting(terms: &Terms, now: &State, then: &State, live: &Live) -> bool {
+    let registers = now.locals.iter().zip(then.locals.iter()).zip(&live.registers);
+    let known = |value: &Option<Term>| value.is_some_and(|value| terms.as_constant(value).is_some());
+    registers.into_iter().any(|((now, then), live)| *live && now != then && known(now) && known(then))
 }
 
 fn same_unit(a: &Unit, b: &Unit) -> bool {
