@@ -255,6 +255,7 @@ impl Summarizer<'_> {
         bytes: u32,
         value: Term,
     ) -> Result<(), Refused> {
+        let value = self.assigned(value);
         for (at, here) in self.places(id, address, bytes)? {
             let condition = self.terms.and2(condition, here);
             let new = match self.terms.as_bool(condition) {

@@ -142,7 +142,7 @@ fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
 fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats: &mut Stats) -> Round {
     let interrupted = || limits.stop().is_some();
     let start = Instant::now();
-    let mut summary = Summarizer::new(program, task.properties, bounds, &interrupted);
+    let mut summary = Summarizer::new(program, task, bounds, &interrupted);
     let ran = summary.run();
     stats.summarizing += start.elapsed();
     if let Err(refused) = ran {

@@ -36,7 +36,7 @@ pub struct Happens {
 }
 
 impl Happens {
-    pub fn new(skeleton: &Skeleton) -> Happens {
+    pub fn new(skeleton: &Skeleton, implications: Implications) -> Happens {
         let by_handle: FxHashMap<Term, usize> =
             skeleton.threads.iter().enumerate().map(|(index, thread)| (thread.handle, index)).collect();
         let mut joined = vec![Vec::new(); skeleton.threads.len()];
@@ -54,7 +54,7 @@ impl Happens {
             started: started.collect(),
             finished: skeleton.threads.iter().map(|thread| thread.finished).collect(),
             joined,
-            implications: Implications::default(),
+            implications,
             ended: FxHashMap::default(),
         }
     }

@@ -16,9 +16,15 @@ type Literal = (Term, bool);
 #[derive(Default)]
 pub struct Implications {
     known: FxHashMap<(Term, Term), bool>,
+    /// Variables that stand for other terms.
+    equations: FxHashMap<Term, Term>,
 }
 
 impl Implications {
+    pub fn with(equations: FxHashMap<Term, Term>) -> Implications {
+        Implications { known: FxHashMap::default(), equations }
+    }
+
     /// Whether `b` holds whenever `a` does. False also if we cannot tell.
     pub fn holds(&mut self, terms: &Terms, a: Term, b: Term) -> bool {
         if a == b || a == Term::FALSE || b == Term::TRUE {
@@ -28,44 +34,68 @@ impl Implications {
             return known;
         }
         let mut patience = PATIENCE;
-        let holds = implies(terms, literal(terms, (a, true)), literal(terms, (b, true)), &mut patience);
+        let search = Search { terms, equations: &self.equations };
+        let holds = search.implies(search.literal((a, true)), search.literal((b, true)), &mut patience);
         self.known.insert((a, b), holds);
         holds
     }
 }
 
-fn literal(terms: &Terms, (term, is_positive): Literal) -> Literal {
-    match terms.node(term) {
-        Node::Not(inner) => (inner, !is_positive),
-        _ => (term, is_positive),
-    }
+struct Search<'a> {
+    terms: &'a Terms,
+    equations: &'a FxHashMap<Term, Term>,
 }
 
-fn implies(terms: &Terms, a: Literal, b: Literal, patience: &mut u32) -> bool {
-    if a == b || b == (Term::TRUE, true) || b == (Term::FALSE, false) || a == (Term::FALSE, true) {
-        return true;
+impl Search<'_> {
+    fn literal(&self, (term, is_positive): Literal) -> Literal {
+        match self.terms.node(term) {
+            Node::Not(inner) => (inner, !is_positive),
+            _ => (term, is_positive),
+        }
     }
-    if *patience == 0 {
-        return false;
+
+    /// What a conjunction, or the negation of one, is made of.
+    fn parts(&self, (term, is_positive): Literal) -> Option<[Literal; 2]> {
+        match self.terms.node(term) {
+            Node::And(x, y) => Some([self.literal((x, is_positive)), self.literal((y, is_positive))]),
+            Node::Variable(_) => {
+                let meant = self.literal((*self.equations.get(&term)?, is_positive));
+                self.parts(meant).or(Some([meant, meant])).filter(|_| meant.0 < term)
+            }
+            _ => None,
+        }
     }
-    *patience -= 1;
-    let parts = |(term, is_positive): Literal| match terms.node(term) {
-        Node::And(x, y) => Some([literal(terms, (x, is_positive)), literal(terms, (y, is_positive))]),
-        _ => None,
-    };
-    let (of_a, of_b) = (parts(a), parts(b));
-    match (of_a, of_b) {
-        // All parts of a conjunction follow; something follows from all parts of a disjunction.
-        (_, Some(all)) if b.1 => all.into_iter().all(|part| implies(terms, a, part, patience)),
-        (Some(any), _) if !a.1 => any.into_iter().all(|part| implies(terms, part, b, patience)),
-        _ => {
-            let from_part = of_a.is_some_and(|all| {
-                let may_hold = |part: &Literal| of_b.is_some() || part.0 >= b.0;
-                all.into_iter().rev().filter(may_hold).any(|part| implies(terms, part, b, patience))
-            });
-            from_part
-                || of_b.is_some_and(|any| any.into_iter().any(|part| implies(terms, a, part, patience)))
-                || excludes(terms, a, b)
+
+    /// Whether parts of `literal` are alternatives.
+    fn is_choice(&self, (mut term, mut is_positive): Literal) -> bool {
+        while let Some(&meant) = self.equations.get(&term) {
+            (term, is_positive) = self.literal((meant, is_positive));
+        }
+        !is_positive
+    }
+
+    fn implies(&self, a: Literal, b: Literal, patience: &mut u32) -> bool {
+        if a == b || b == (Term::TRUE, true) || b == (Term::FALSE, false) || a == (Term::FALSE, true) {
+            return true;
+        }
+        if *patience == 0 {
+            return false;
+        }
+        *patience -= 1;
+        let (of_a, of_b) = (self.parts(a), self.parts(b));
+        // What a term is part of is younger.
+        let may_hold = |part: &Literal| part.0 >= b.0;
+        match of_a {
+            Some(any) if self.is_choice(a) => return any.into_iter().all(|part| self.implies(part, b, patience)),
+            Some(all) if all.into_iter().rev().filter(may_hold).any(|part| self.implies(part, b, patience)) => {
+                return true;
+            }
+            _ => {}
+        }
+        match of_b {
+            Some(any) if self.is_choice(b) => any.into_iter().any(|part| self.implies(a, part, patience)),
+            Some(all) => all.into_iter().all(|part| self.implies(a, part, patience)),
+            None => excludes(self.terms, a, b),
         }
     }
 }

@@ -12,10 +12,12 @@
 //! | `witness` | a model, followed by the interpreter |
 //! | `deepen` | rounds of all this with larger and larger bounds |
 //! | `loops` | the names of what has a bound |
+//! | `cssa` | the same without summaries, for comparison |
 //! | `show`, `formula` | the skeleton, printed |
 
 mod access;
 mod compose;
+mod cssa;
 mod deadlock;
 mod deepen;
 mod evaluate;
@@ -38,6 +40,7 @@ mod sync;
 mod trail;
 mod witness;
 
+pub use cssa::Mode;
 pub use deepen::{Completed, Unknown};
 pub use show::Picture;
 pub use skeleton::{Bounded, Skeleton};
@@ -63,11 +66,12 @@ pub struct Task {
     pub context_bound: Option<usize>,
     /// Whether to leave out links and races that can be seen to be impossible. Without it, everything is composed with everything.
     pub prune: bool,
+    pub mode: Mode,
 }
 
 impl Task {
     pub fn new(properties: Properties) -> Task {
-        Task { properties, unwinding: Unwinding::default(), context_bound: None, prune: true }
+        Task { properties, unwinding: Unwinding::default(), context_bound: None, prune: true, mode: Mode::default() }
     }
 }
 
@@ -143,7 +147,7 @@ pub fn query(program: &Program, task: &Task) -> Result<String, String> {
     on_a_large_stack(|| {
         let bounds = loops::bounds(program, &task.unwinding)?;
         let never = || false;
-        let mut summary = Summarizer::new(program, task.properties, &bounds, &never);
+        let mut summary = Summarizer::new(program, task, &bounds, &never);
         summary.run().map_err(|refused| refused.reason)?;
         let pruned = if task.prune { prune::prune(&mut summary) } else { prune::keep_all(&mut summary) };
         let composition = compose(&mut summary, &pruned, Solver::default().recording());
@@ -157,7 +161,7 @@ pub fn show(program: &Program, task: &Task, picture: Picture) -> Result<String, 
     on_a_large_stack(|| {
         let bounds = loops::bounds(program, &task.unwinding)?;
         let never = || false;
-        let mut summary = Summarizer::new(program, task.properties, &bounds, &never);
+        let mut summary = Summarizer::new(program, task, &bounds, &never);
         summary.run().map_err(|refused| refused.reason)?;
         Ok(show::show(&summary, picture))
     })

@@ -17,6 +17,7 @@
 //! Writes are found by address or, where that is not constant, by object: nothing here looks at all pairs.
 
 use crate::happens::{Happens, Occasion};
+use crate::implication::Implications;
 use crate::pieces::{Piece, Pieces, pieces};
 use crate::sections::{Sections, occasion};
 use crate::skeleton::Event;
@@ -63,9 +64,15 @@ pub fn prune(summary: &mut Summarizer<'_>) -> Pruned {
 /// Everything that composition could be about.
 pub fn keep_all(summary: &mut Summarizer<'_>) -> Pruned {
     let pieces = pieces(summary);
-    let all = MayCopy { writes: (0..pieces.writes.len()).rev().collect(), initial: true };
-    let may_copy = vec![Some(all); pieces.reads.len()];
-    let events = summary.skeleton.events.len();
+    let events = &summary.skeleton.events;
+    // Places of what can never be confused are not comparable.
+    let all = |read: &Piece| {
+        let may_meet =
+            |index: &usize| events[pieces.writes[*index].event].targets.intersects(&events[read.event].targets);
+        Some(MayCopy { writes: (0..pieces.writes.len()).rev().filter(may_meet).collect(), initial: true })
+    };
+    let may_copy = pieces.reads.iter().map(all).collect();
+    let events = events.len();
     let pairs = (0..events).flat_map(|first| (first + 1..events).map(move |second| (first, second)));
     let races = if summary.properties.race { pairs.collect() } else { Vec::new() };
     Pruned { pieces, may_copy, races }
@@ -87,7 +94,8 @@ struct Pruner<'a, 'p> {
 impl<'a, 'p> Pruner<'a, 'p> {
     fn new(summary: &'a mut Summarizer<'p>) -> Pruner<'a, 'p> {
         let pieces = pieces(summary);
-        let mut happens = Happens::new(&summary.skeleton);
+        let implications = Implications::with(summary.equations().clone());
+        let mut happens = Happens::new(&summary.skeleton, implications);
         let sections = Sections::new(summary, &mut happens);
         let mut pruner = Pruner {
             summary,

@@ -8,7 +8,9 @@
 //! A loop that only waits (reads shared memory, changes nothing, and comes back in the state it began in) is executed once:
 //! what an iteration may do later, the one iteration may do then. Coming back is not a path; the thread waits.
 
+use crate::Task;
 use crate::access::Look;
+use crate::cssa::{Equations, Mode};
 use crate::liveness::{Live, live};
 use crate::nesting::{Element, Loop, nesting};
 use crate::objects::{Initial, Instance, InstanceId, Instances};
@@ -164,6 +166,8 @@ struct Started {
 pub struct Summarizer<'p> {
     pub(crate) program: &'p Program,
     pub(crate) properties: Properties,
+    pub(crate) mode: Mode,
+    pub(crate) equations: Equations,
     pub(crate) points_to: PointsTo,
     pub(crate) shared: SharedObjects,
     pub terms: Terms,
@@ -200,7 +204,7 @@ const NOWHERE: Place = Place { func: FuncId(0), block: BlockId(0), index: 0 };
 impl<'p> Summarizer<'p> {
     pub fn new(
         program: &'p Program,
-        properties: Properties,
+        task: &Task,
         bounds: &'p Bounds,
         interrupted: &'p dyn Fn() -> bool,
     ) -> Summarizer<'p> {
@@ -210,7 +214,9 @@ impl<'p> Summarizer<'p> {
         let special_mutexes = special_mutexes(program, &points_to);
         Summarizer {
             program,
-            properties,
+            properties: task.properties,
+            mode: task.mode,
+            equations: Equations::default(),
             points_to,
             shared,
             terms: Terms::new(),
@@ -606,6 +612,7 @@ impl<'p> Summarizer<'p> {
             return true;
         }
         let all = self.terms.substitute(all, forgotten);
+        let all = self.expanded(all);
         if let Some(known) = self.terms.as_bool(all) {
             return !known;
         }
@@ -686,6 +693,7 @@ impl<'p> Summarizer<'p> {
         let mut section_writes = a.section_writes;
         section_writes.extend_from_slice(&b.section_writes[common..]);
         let path = self.terms.or2(a.path, b.path);
+        let path = self.assigned(path);
         let (section, depth, trail) = (a.section, a.depth, a.trail.merge(&b.trail));
         if a.sleep != b.sleep {
             return Err(Refused::new("a thread sleeps on some paths only"));
@@ -699,7 +707,8 @@ impl<'p> Summarizer<'p> {
         let sort = self.terms.sort(a.or(b)?);
         let mut or_anything = |value: Option<Term>| value.unwrap_or_else(|| self.terms.variable(sort, "undefined"));
         let (a, b) = (or_anything(a), or_anything(b));
-        Some(self.terms.ite(condition, a, b))
+        let value = self.terms.ite(condition, a, b);
+        Some(self.assigned(value))
     }
 
     fn merge_reading(
@@ -854,6 +863,7 @@ impl<'p> Summarizer<'p> {
     fn go(&mut self, frame: &mut Frame, state: &State, condition: Term, target: BlockId) {
         let path = self.terms.and2(state.path, condition);
         if self.terms.as_bool(path) != Some(false) {
+            let path = self.assigned(path);
             frame.pending.entry(target).or_default().push(State { path, ..state.clone() });
         }
     }
@@ -890,7 +900,8 @@ impl<'p> Summarizer<'p> {
 
     /// A state in which `condition` holds as well; None if there is none.
     pub(crate) fn restrict(&mut self, mut state: State, condition: Term) -> Option<State> {
-        state.path = self.terms.and2(state.path, condition);
+        let path = self.terms.and2(state.path, condition);
+        state.path = self.assigned(path);
         (self.terms.as_bool(state.path) != Some(false)).then_some(state)
     }
 
@@ -900,6 +911,7 @@ impl<'p> Summarizer<'p> {
         match &instr.op {
             Op::Assign { dst, value } => {
                 let value = self.evaluate(frame, &mut state, value)?;
+                let value = self.assigned(value);
                 state.set_local(dst.0 as usize, value);
             }
             Op::Load { dst, from } => {

@@ -1,9 +1,10 @@
 //! The staged engine against exhaustive exploration, on generated programs: two verdicts never contradict each other.
 //!
-//! `LENO_AGREEMENT=5000` tries that many; `LENO_AGREEMENT_FROM=n` starts elsewhere; `LENO_AGREEMENT_MODE=no-prune` does without pruning. Where one of them has no verdict there is
+//! `LENO_AGREEMENT=5000` tries that many; `LENO_AGREEMENT_FROM=n` starts elsewhere; `LENO_AGREEMENT_MODE=no-prune` does without pruning, `cssa`
+//! without summaries. Where one of them has no verdict there is
 //! nothing to compare, which is counted.
 
-use leno_bmc::{Staged, Task, check};
+use leno_bmc::{Mode, Staged, Task, check};
 use leno_c::driver::{Input, Options, compile};
 use leno_explore::{Limits, Properties, explore};
 use leno_generate::{Program, Shape, generate, shrink};
@@ -39,7 +40,8 @@ fn verdicts(program: &Program, properties: Properties) -> Verdicts {
 
 fn task(properties: Properties) -> Task {
     let mode = std::env::var("LENO_AGREEMENT_MODE").unwrap_or_default();
-    Task { prune: mode != "no-prune", ..Task::new(properties) }
+    let summaries = if mode == "cssa" { Mode::Cssa } else { Mode::Summaries };
+    Task { prune: mode != "no-prune", mode: summaries, ..Task::new(properties) }
 }
 
 fn disagree(program: &Program, properties: Properties) -> bool {

@@ -96,6 +96,9 @@ pub struct Check {
     /// Staged: only look at schedules that go from one thread to another at most so often
     #[arg(long, value_name = "K")]
     pub context_bound: Option<usize>,
+    /// Staged: what becomes of local control and data flow
+    #[arg(long, value_enum, default_value_t = Mode::Summaries)]
+    pub mode: Mode,
     /// Staged: compose every read with every write, and every pair of accesses as a race, to see what pruning is good for
     #[arg(long)]
     pub no_prune: bool,
@@ -145,6 +148,14 @@ pub enum Engine {
     Explore,
     /// Summarise the threads and ask the solver about all schedules at once (under construction: no deadlocks yet)
     Staged,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Mode {
+    /// It is summarised
+    Summaries,
+    /// It stays in the formula, an equation for each assignment, to see what summaries are good for
+    Cssa,
 }
 
 #[derive(Args, Debug)]

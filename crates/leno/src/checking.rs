@@ -47,6 +47,8 @@ pub struct CheckOptions {
     pub context_bound: Option<usize>,
     /// Leave out what can be seen to be impossible (the staged engine).
     pub prune: bool,
+    /// What becomes of local control and data flow (the staged engine).
+    pub mode: leno_bmc::Mode,
     /// How many MiB the program may have allocated at once.
     pub memory: Option<u64>,
     /// How to force what is found on the real program; None: do not.
@@ -63,6 +65,7 @@ impl Default for CheckOptions {
             unwinding: Unwinding::default(),
             context_bound: None,
             prune: true,
+            mode: leno_bmc::Mode::default(),
             memory: None,
             replay: None,
         }
@@ -167,6 +170,7 @@ fn check_staged(program: &Program, options: &CheckOptions, interrupted: &dyn Fn(
         unwinding: options.unwinding.clone(),
         context_bound: options.context_bound,
         prune: options.prune,
+        mode: options.mode,
         ..Task::new(options.properties)
     };
     let (staged, stats) = leno_bmc::check(program, &task, &limits, interrupted);

@@ -1,6 +1,6 @@
 //! What each command does, and with which exit code it ends.
 
-use crate::arguments::{Check, Command, Dump, EmitC, Replay, Run, Sources};
+use crate::arguments::{Check, Command, Dump, EmitC, Mode, Replay, Run, Sources};
 use crate::memory::MemoryLimit;
 use leno::{
     CheckOptions, Compiled, Ending, Input, Interruption, Options, Properties, RunOptions, Stats, Unwinding, Verdict,
@@ -95,6 +95,10 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
         unwinding,
         context_bound: check.context_bound,
         prune: !check.no_prune,
+        mode: match check.mode {
+            Mode::Summaries => leno_bmc::Mode::Summaries,
+            Mode::Cssa => leno_bmc::Mode::Cssa,
+        },
         memory: Some(memory.mebibytes),
         replay,
     };
@@ -126,7 +130,11 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
 /// The engine that is meant. Bounds are those of the staged engine.
 fn engine(check: &Check) -> Result<leno::Engine, Status> {
     use crate::arguments::Engine;
-    let is_bounded = check.unwind.is_some() || !check.unwindset.is_empty() || check.context_bound.is_some();
+    let is_bounded = check.unwind.is_some()
+        || !check.unwindset.is_empty()
+        || check.context_bound.is_some()
+        || check.no_prune
+        || check.mode != Mode::Summaries;
     match check.engine {
         Engine::Staged => Ok(leno::Engine::Staged),
         Engine::Auto if is_bounded => Ok(leno::Engine::Staged),
