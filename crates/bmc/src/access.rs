@@ -11,7 +11,7 @@ use crate::summarize::{Frame, Refused, State, Summarizer};
 use crate::sync::Enabled;
 use crate::trail::Deed;
 use leno_ir::interp::ViolationKind;
-use leno_ir::points_to::{AbstractObject, ObjectSet};
+use leno_ir::points_to::{AbstractId, AbstractObject, ObjectSet};
 use leno_ir::program::{Access, Datum, Expr, LocalId, Order, RmwOp, Storage};
 use leno_ir::sharing::Sharing;
 use leno_logic::term::{Sort, Term, Terms};
@@ -35,6 +35,9 @@ pub(crate) struct Look {
 
 /// From the old words: whether to wait, and for each word whether and what to write.
 type Compute<'a, S> = dyn FnMut(&mut S, &[Term]) -> (Enabled, Vec<(Term, Term)>) + 'a;
+
+/// What stands for the first word of a synchronisation object that nobody has made.
+pub(crate) const UNDEFINED: u128 = 0xa5de_f1ed;
 
 /// Places that a symbolic offset may be at, before we say that they are too many.
 const MOST_PLACES: u64 = 1 << 14;
@@ -208,7 +211,11 @@ impl Summarizer<'_> {
         let initial = self.instances.get(id).initial;
         let mut terms = std::mem::take(&mut self.terms);
         let mut was_undefined = false;
+        let undefined_word = self.undefined_word.filter(|_| bytes == 4 && initial == Initial::Undefined);
         let value = cells.read(&mut terms, offset, bytes, &mut |terms, offset, bytes| {
+            if let Some(word) = undefined_word.filter(|_| bytes == 4) {
+                return word;
+            }
             was_undefined |= initial == Initial::Undefined;
             self.initial_bytes(terms, initial, offset, bytes)
         });
@@ -515,15 +522,39 @@ impl Summarizer<'_> {
         Ok(Some((state, old)))
     }
 
+    /// A step that makes a synchronisation object: `compute` gives what to write into its words.
+    pub(crate) fn make_words(
+        &mut self,
+        frame: &Frame,
+        state: State,
+        place: (&Expr, Term),
+        offsets: &[u64],
+        compute: &mut Compute<'_, Self>,
+    ) -> Result<Option<(State, Vec<Term>)>, Refused> {
+        self.update_words(frame, state, place, offsets, compute, false)
+    }
+
     /// A step on some words of a synchronisation object: reads all of them, then writes some. `compute` gets the old words and
     /// gives the condition to go on, and for each word whether and what to write.
     pub(crate) fn words(
         &mut self,
         frame: &Frame,
         state: State,
+        place: (&Expr, Term),
+        offsets: &[u64],
+        compute: &mut Compute<'_, Self>,
+    ) -> Result<Option<(State, Vec<Term>)>, Refused> {
+        self.update_words(frame, state, place, offsets, compute, true)
+    }
+
+    fn update_words(
+        &mut self,
+        frame: &Frame,
+        state: State,
         (pointer, address): (&Expr, Term),
         offsets: &[u64],
         compute: &mut Compute<'_, Self>,
+        must_be_defined: bool,
     ) -> Result<Option<(State, Vec<Term>)>, Refused> {
         let length = offsets.iter().max().map_or(4, |last| last + 4);
         let Some((state, reached)) = self.reach(frame, state, pointer, address, length, true)? else { return Ok(None) };
@@ -540,7 +571,9 @@ impl Summarizer<'_> {
                 value = Some(read);
             }
             for (condition, id) in reached.private.iter().rev() {
+                self.undefined_word = Some(self.terms.bits(32, UNDEFINED));
                 let here = self.private_read(&mut state, *id, at, 4)?;
+                self.undefined_word = None;
                 value = Some(match value {
                     None => here,
                     Some(other) => self.terms.ite(*condition, here, other),
@@ -548,19 +581,25 @@ impl Summarizer<'_> {
             }
             old.push(value.unwrap_or_else(|| self.terms.bits(32, 0)));
         }
+        let is_static = |object: AbstractId| matches!(self.points_to.objects()[object], AbstractObject::Static(_));
+        let must_be_defined = must_be_defined && !reached.targets.iter().all(is_static);
+        let undefined = self.is_undefined(old[0], must_be_defined);
         let (enabled, new) = compute(self, &old);
         let mut state = state;
         if let Some(condition) = enabled.condition() {
             let goes_on = self.terms.variable(Sort::Bool, "goes on");
+            let condition = self.terms.or2(condition, undefined);
             let implied = self.terms.implies(goes_on, condition);
             self.skeleton.constraints.push(implied);
             if self.properties.deadlock {
                 let later = self.words_later(&reached, address, offsets, &old);
                 let (enabled, _) = compute(self, &later);
+                let undefined = self.is_undefined(later[0], must_be_defined);
+                let condition = enabled.condition().unwrap_or(condition);
+                let condition = self.terms.or2(condition, undefined);
                 let until = match enabled {
-                    Enabled::Lock(free) => Until::Lock { free, owner: later[0] },
-                    Enabled::When(enabled) => Until::Enabled(enabled),
-                    Enabled::Always => Until::Enabled(condition),
+                    Enabled::Lock(_) => Until::Lock { free: condition, owner: later[0] },
+                    _ => Until::Enabled(condition),
                 };
                 let (thread, after, path) = (self.thread, self.last, state.path);
                 self.skeleton.waits.push(Wait { thread, after, path, goes_on, until });
@@ -569,7 +608,9 @@ impl Summarizer<'_> {
             state = going;
         }
         let mut writes = Vec::new();
+        let defined = self.terms.not(undefined);
         for (offset, (condition, value)) in offsets.iter().zip(new) {
+            let condition = self.terms.and2(condition, defined);
             if self.terms.as_bool(condition) == Some(false) {
                 continue;
             }
@@ -587,7 +628,16 @@ impl Summarizer<'_> {
         let mut event = self.event(&state, reached.targets.clone(), false, true);
         (event.reads, event.writes) = (units, writes);
         self.add_event(&mut state, None, event);
-        Ok(Some((state, old)))
+        let bad = self.terms.and2(state.path, undefined);
+        self.violate(ViolationKind::Uninitialised, bad);
+        Ok(self.restrict(state, defined).map(|state| (state, old)))
+    }
+
+    fn is_undefined(&mut self, word: Term, may_be: bool) -> Term {
+        let undefined = self.terms.bits(32, UNDEFINED);
+        let is_undefined = self.terms.eq(word, undefined);
+        let may_be = self.terms.bool(may_be);
+        self.terms.and2(may_be, is_undefined)
     }
 
     /// The words of an object at the moment when a deadlock is looked for.

@@ -4,6 +4,7 @@
 //! every write that may hit its location; who comes between whom is the theory's business. Which writes and which races are to
 //! be considered has been found before (`prune`).
 
+use crate::access::UNDEFINED;
 use crate::objects::Initial;
 use crate::pieces::Piece;
 use crate::prune::{MayCopy, Pruned};
@@ -52,6 +53,8 @@ pub(crate) struct Composer<'a, 'p> {
     /// By node: the one before it on its thread.
     before: Vec<Option<NodeId>>,
     undefined: FxHashMap<(Term, u32), Term>,
+    /// What undefined words are for the read that is being linked, if it is of a synchronisation object.
+    undefined_word: Option<Term>,
     links: usize,
     is_complete: bool,
 }
@@ -83,6 +86,7 @@ pub fn compose(summary: &mut Summarizer<'_>, pruned: &Pruned, mut solver: Solver
         initial,
         before,
         undefined: FxHashMap::default(),
+        undefined_word: None,
         links: 0,
         is_complete: true,
     };
@@ -160,6 +164,8 @@ impl Composer<'_, '_> {
         }
         if may_copy.initial {
             let targets = self.summary.skeleton.events[read.event].targets.clone();
+            let is_sync = !self.summary.skeleton.events[read.event].is_plain && read.unit.bytes == 4;
+            self.undefined_word = is_sync.then(|| self.summary.terms.bits(32, UNDEFINED));
             let value = self.initial_value(&read.unit, &targets);
             let source = self.solver.new_literal();
             self.solver.add_clause(&[!source, occurs]);
@@ -225,6 +231,9 @@ impl Composer<'_, '_> {
 
     /// Anything, but the same for one address.
     fn undefined(&mut self, unit: &Unit) -> Term {
+        if let Some(word) = self.undefined_word {
+            return word;
+        }
         let terms = &mut self.summary.terms;
         let fresh = || terms.variable(Sort::Bits(unit.bytes * 8), "undefined");
         *self.undefined.entry((unit.address, unit.bytes)).or_insert_with(fresh)

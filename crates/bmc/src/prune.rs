@@ -67,7 +67,8 @@ pub fn keep_all(summary: &mut Summarizer<'_>) -> Pruned {
     let events = &summary.skeleton.events;
     // Places of what can never be confused are not comparable.
     let all = |read: &Piece| {
-        let may_meet = |index: &usize| events[pieces.writes[*index].event].targets.intersects(&events[read.event].targets);
+        let may_meet =
+            |index: &usize| events[pieces.writes[*index].event].targets.intersects(&events[read.event].targets);
         Some(MayCopy { writes: (0..pieces.writes.len()).rev().filter(may_meet).collect(), initial: true })
     };
     let may_copy = pieces.reads.iter().map(all).collect();

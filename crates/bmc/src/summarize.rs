@@ -69,8 +69,10 @@ impl Bounds {
 
 /// Iterations of a loop whose condition is constant count for one of others; calls within calls.
 const CONSTANT_ROUNDS: u32 = 10_000;
+/// The same, if others can see what it does.
+const EVENTFUL_ROUNDS: u32 = 32;
 /// How long to think about whether a loop waits.
-const QUICKLY: Duration = Duration::from_millis(100);
+const QUICKLY: Duration = Duration::from_millis(20);
 const MOST_ACTIVATIONS: usize = 1_000;
 
 /// A thread at some place, on all paths that lead there.
@@ -103,7 +105,30 @@ pub(crate) struct Frame {
     pub func: FuncId,
     pub slots: Vec<InstanceId>,
     pending: FxHashMap<BlockId, Vec<State>>,
+    /// The loops that are being executed, outermost first.
+    loops: Vec<Running>,
     exits: Vec<State>,
+}
+
+impl Frame {
+    /// Where to go from here depends on what reads and inputs give.
+    fn note_decision(&mut self, targets: &[BlockId]) {
+        for running in &mut self.loops {
+            let stays = |target: &BlockId| running.blocks.binary_search(target).is_ok();
+            running.is_decided |= targets.iter().any(stays) && !targets.iter().all(stays);
+        }
+    }
+
+    fn take_decided(&mut self) -> bool {
+        self.loops.last_mut().is_some_and(|running| std::mem::take(&mut running.is_decided))
+    }
+}
+
+/// A loop that is being executed.
+struct Running {
+    blocks: Vec<BlockId>,
+    /// Whether staying in it or leaving it has depended on what reads and inputs give, in this round.
+    is_decided: bool,
 }
 
 /// What is known of an activation to those that it calls.
@@ -151,10 +176,10 @@ pub struct Summarizer<'p> {
     pub(crate) thread: ThreadIndex,
     pub(crate) last: NodeId,
     thread_ends: Vec<State>,
+    /// What undefined words are while a synchronisation object is looked at.
+    pub(crate) undefined_word: Option<Term>,
     /// The moment of the step that is being made, if it has one already.
     pub(crate) current: Option<NodeId>,
-    /// For questions about terms.
-    solver: Option<Solver>,
     has_assumptions: bool,
     /// Words, by address, at the moment when a deadlock is looked for; and what they are read from.
     pub(crate) later: FxHashMap<Term, Term>,
@@ -203,7 +228,7 @@ impl<'p> Summarizer<'p> {
             later: FxHashMap::default(),
             looks: Vec::new(),
             current: None,
-            solver: None,
+            undefined_word: None,
             has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
             counts_locking: counts_locking(program),
             here: (NOWHERE, Span::NONE),
@@ -232,6 +257,9 @@ impl<'p> Summarizer<'p> {
         }
         if self.properties.deadlock {
             self.add_moment();
+        }
+        if self.properties.leak || self.properties.memtrack {
+            self.skeleton.gap("what is left at the end is not watched");
         }
         Ok(())
     }
@@ -397,7 +425,7 @@ impl<'p> Summarizer<'p> {
             slots.push(id);
         }
         self.active.push(Activation { func, path: state.path, slots: slots.clone() });
-        let mut frame = Frame { func, slots, pending: FxHashMap::default(), exits: Vec::new() };
+        let mut frame = Frame { func, slots, pending: FxHashMap::default(), loops: Vec::new(), exits: Vec::new() };
         frame.pending.insert(BlockId(0), vec![state]);
         self.run_elements(&shape, &shape.elements, &mut frame)?;
         self.active.pop();
@@ -426,12 +454,12 @@ impl<'p> Summarizer<'p> {
 
     fn run_loop(&mut self, shape: &Shape, inner: &Loop, frame: &mut Frame) -> Result<(), Refused> {
         let what = Bounded::Loop(frame.func, inner.head);
-        let (mut rounds, mut decided) = (0, 0);
+        let (mut rounds, mut decided, mut eventful) = (0, 0, 0);
+        frame.loops.push(Running { blocks: inner.blocks.clone(), is_decided: false });
         let mut before: Option<State> = None;
         let mut before_rest: Option<(BlockId, State)> = None;
         let always = self.terms.bool(true);
         let (mut was_active, mut was_active_inside) = (always, always);
-        let (mut was_left, mut left_before) = (false, self.left(inner, frame));
         while inner.blocks.iter().any(|block| frame.pending.contains_key(block)) {
             if (self.interrupted)() {
                 return Err(Refused::new("interrupted"));
@@ -439,9 +467,7 @@ impl<'p> Summarizer<'p> {
             let states = frame.pending.remove(&inner.head).unwrap_or_default();
             let mut head = self.merge(states)?;
             if let (Some(now), Some(last)) = (&head, &before) {
-                let live = &shape.live[inner.head.0 as usize];
-                let is_counting = !was_left && is_counting(&self.terms, now, last, live);
-                decided += u32::from((now.path != last.path && !is_counting) || !inner.has_exit);
+                decided += u32::from(frame.take_decided() || !inner.has_exit);
                 head =
                     self.without_waiting(now.clone(), last, frame, &shape.live[inner.head.0 as usize], &mut was_active);
                 if head.is_none() {
@@ -449,7 +475,8 @@ impl<'p> Summarizer<'p> {
                     continue;
                 }
             }
-            if decided > self.bounds.of(what) || rounds / CONSTANT_ROUNDS > self.bounds.of(what) {
+            let bound = self.bounds.of(what);
+            if decided > bound || eventful / EVENTFUL_ROUNDS >= bound || rounds / CONSTANT_ROUNDS > bound {
                 let mut left: Vec<State> = head.into_iter().collect();
                 for block in &inner.blocks {
                     left.extend(frame.pending.remove(block).unwrap_or_default());
@@ -460,6 +487,7 @@ impl<'p> Summarizer<'p> {
                 break;
             }
             before = head.clone();
+            let nodes = self.skeleton.nodes.len();
             if let Some(head) = head {
                 frame.pending.insert(inner.head, vec![head]);
             }
@@ -485,17 +513,11 @@ impl<'p> Summarizer<'p> {
                 left.into_iter().for_each(|state| frame.pending.entry(block).or_default().push(state));
             }
             self.run_elements(shape, rest, frame)?;
-            let left = self.left(inner, frame);
-            (was_left, left_before) = (left > left_before, left);
             rounds += 1;
+            eventful += u32::from(self.skeleton.nodes.len() > nodes);
         }
+        frame.loops.pop();
         Ok(())
-    }
-
-    /// How many states have left a loop, up to a constant.
-    fn left(&self, inner: &Loop, frame: &Frame) -> usize {
-        let outside = frame.pending.iter().filter(|(block, _)| inner.blocks.binary_search(block).is_err());
-        outside.map(|(_, states)| states.len()).sum::<usize>() + frame.exits.len() + self.thread_ends.len()
     }
 
     /// A state that a loop has come back in, without the paths on which it has only waited since `then`: those on which nothing
@@ -518,12 +540,14 @@ impl<'p> Summarizer<'p> {
         let mut active = self.terms.or(&effects);
         let idle = self.terms.not(active);
         let idle = self.terms.and2(now.path, idle);
-        if self.terms.as_bool(idle) == Some(false) || !self.is_impossible(&[idle, different]) {
+        let known = self.forgotten(then, live);
+        if self.terms.as_bool(idle) == Some(false) || !self.is_impossible(&[idle, different], &known) {
             return Some(now);
         }
         let mut deeds = Vec::new();
         for (deed, condition) in locks {
-            if !self.is_impossible(&[idle, condition]) {
+            let together = self.terms.and2(now.path, condition);
+            if together == now.path || !self.is_impossible(&[idle, condition], &known) {
                 deeds.push(deed);
             }
         }
@@ -536,20 +560,38 @@ impl<'p> Summarizer<'p> {
             active = self.terms.or2(active, last_active);
         }
         now.path = self.terms.and2(now.path, active);
-        (!self.is_impossible(&[now.path])).then_some(now)
+        (!self.is_impossible(&[now.path], &known)).then_some(now)
     }
 
-    /// Whether terms cannot hold together, whatever reads and inputs give. (False if that is not found out quickly.)
-    fn is_impossible(&mut self, conditions: &[Term]) -> bool {
+    /// How to forget where the values of a state came from: its path is possible, and what is in its registers may be anything.
+    fn forgotten(&mut self, state: &State, live: &Live) -> FxHashMap<Term, Term> {
+        let mut forgotten = FxHashMap::default();
+        for value in state.locals.iter().zip(&live.registers).filter_map(|(value, live)| value.filter(|_| *live)) {
+            if self.terms.as_bits(value).is_none() {
+                let anything = self.terms.variable(self.terms.sort(value), "anything");
+                forgotten.insert(value, anything);
+            }
+        }
+        forgotten.insert(state.path, self.terms.bool(true));
+        forgotten
+    }
+
+    /// Whether terms cannot hold together, whatever reads and inputs give, and whatever the terms are that are forgotten. (False if
+    /// that is not found out quickly.)
+    fn is_impossible(&mut self, conditions: &[Term], forgotten: &FxHashMap<Term, Term>) -> bool {
         let all = self.terms.and(conditions);
+        if self.terms.as_bool(all) == Some(false) {
+            return true;
+        }
+        let all = self.terms.substitute(all, forgotten);
         let all = self.expanded(all);
         if let Some(known) = self.terms.as_bool(all) {
             return !known;
         }
-        let solver = self.solver.get_or_insert_with(Solver::default);
-        let asked = solver.literal(&self.terms, all);
+        let mut solver = Solver::default();
+        solver.assert(&self.terms, all);
         let quickly = Limits::until(Instant::now() + QUICKLY);
-        solver.solve(&[asked], &quickly) == Answer::Unsatisfiable
+        solver.solve(&[], &quickly) == Answer::Unsatisfiable
     }
 
     /// Notes that the thread does something that others may notice.
@@ -714,12 +756,19 @@ impl<'p> Summarizer<'p> {
             TerminatorKind::Branch { cond, then, otherwise } => {
                 let condition = self.condition(frame, &mut state, cond)?;
                 let negation = self.terms.not(condition);
+                if self.terms.as_bool(condition).is_none() {
+                    frame.note_decision(&[*then, *otherwise]);
+                }
                 self.go(frame, &state, condition, *then);
                 self.go(frame, &state, negation, *otherwise);
             }
             TerminatorKind::Switch { value, cases, default } => {
                 let value = self.evaluate(frame, &mut state, value)?;
                 let width = self.terms.width(value);
+                if self.terms.as_bits(value).is_none() {
+                    let targets: Vec<BlockId> = cases.iter().map(|(_, target)| *target).chain([*default]).collect();
+                    frame.note_decision(&targets);
+                }
                 let mut none = Vec::new();
                 for (case, target) in cases {
                     let case = self.terms.bits(width, *case);
@@ -1136,13 +1185,6 @@ impl<'p> Summarizer<'p> {
         self.violate(ViolationKind::InvalidThread, bad);
         Some(invalid)
     }
-}
-
-/// Whether some register goes from constant to constant: the loop runs as often as it counts, and need not be asked about.
-fn is_counting(terms: &Terms, now: &State, then: &State, live: &Live) -> bool {
-    let registers = now.locals.iter().zip(then.locals.iter()).zip(&live.registers);
-    let known = |value: &Option<Term>| value.is_some_and(|value| terms.as_constant(value).is_some());
-    registers.into_iter().any(|((now, then), live)| *live && now != then && known(now) && known(then))
 }
 
 fn same_unit(a: &Unit, b: &Unit) -> bool {

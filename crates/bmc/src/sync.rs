@@ -219,7 +219,7 @@ impl Summarizer<'_> {
         value: Term,
     ) -> Result<Option<(State, Term)>, Refused> {
         let value = self.fit(value, 32);
-        let after = self.words(frame, state, place, &[0], &mut |this, _| {
+        let after = self.make_words(frame, state, place, &[0], &mut |this, _| {
             let always = this.terms.bool(true);
             (Enabled::Always, vec![(always, value)])
         })?;
@@ -328,7 +328,7 @@ impl Summarizer<'_> {
         let kind = self.fit(kind, 32);
         let offsets = self.mutex_words(frame, place);
         let zero = self.word32(0);
-        let after = self.words(frame, state, place, &offsets, &mut |this, _| {
+        let after = self.make_words(frame, state, place, &offsets, &mut |this, _| {
             let always = this.terms.bool(true);
             (Enabled::Always, [zero, zero, kind].into_iter().take(offsets.len()).map(|word| (always, word)).collect())
         })?;
@@ -484,7 +484,11 @@ impl Summarizer<'_> {
             }
             _ => None,
         };
-        let after = self.words(frame, state, place, &[0, 4, 8], &mut |this, old| {
+        let step = match op {
+            SyncOp::BarrierInit { .. } => Self::make_words,
+            _ => Self::words,
+        };
+        let after = step(self, frame, state, place, &[0, 4, 8], &mut |this, old| {
             let (always, never) = (this.terms.bool(true), this.terms.bool(false));
             match (op, operand) {
                 (SyncOp::BarrierInit { .. }, Some(count)) => {
@@ -567,7 +571,11 @@ impl Summarizer<'_> {
         let (known, reading) = self.reads_of(&state, place.1)?;
         let me = self.me();
         let (zero, one) = (self.word32(0), self.word32(1));
-        let after = self.words(frame, state, place, &[0, 4], &mut |this, old| {
+        let step = match op {
+            SyncOp::RwInit => Self::make_words,
+            _ => Self::words,
+        };
+        let after = step(self, frame, state, place, &[0, 4], &mut |this, old| {
             let (always, never) = (this.terms.bool(true), this.terms.bool(false));
             let no_writer = this.terms.eq(old[1], zero);
             let mine = this.terms.eq(old[1], me);
