@@ -6,7 +6,7 @@
 
 use crate::objects::{Initial, InstanceId};
 use crate::private::initial_value;
-use crate::skeleton::{Check, Event, Free, Moment, NodeId, Role, ThreadIndex, Unit, Until, Wait};
+use crate::skeleton::{Bounded, Check, Event, Free, Moment, NodeId, Role, ThreadIndex, Unit, Until, Wait};
 use crate::summarize::{Frame, Refused, State, Summarizer};
 use crate::sync::Enabled;
 use crate::trail::Deed;
@@ -111,7 +111,7 @@ impl Summarizer<'_> {
 
     fn reach_known(
         &mut self,
-        state: State,
+        mut state: State,
         address: Term,
         known: u64,
         bytes: u64,
@@ -127,6 +127,16 @@ impl Summarizer<'_> {
             self.violate(ViolationKind::InvalidPointer, state.path);
             return Ok(None);
         };
+        if self.instances.get(id).extent.is_some() {
+            let inside = self.is_inside(id, address, bytes, writes);
+            let outside = self.terms.not(inside);
+            let bad = self.terms.and2(state.path, outside);
+            self.violate(ViolationKind::OutOfBounds, bad);
+            match self.restrict(state, inside) {
+                Some(restricted) => state = restricted,
+                None => return Ok(None),
+            }
+        }
         let instance = self.instances.get(id);
         let (object, is_heap, sharing) = (instance.object, instance.is_heap, instance.sharing);
         let targets: ObjectSet = [object].into_iter().collect();
@@ -139,8 +149,8 @@ impl Summarizer<'_> {
             let state = self.restrict(state, lives);
             return Ok(state.map(|state| (state, Reached { private: vec![(always, id)], shared: None, targets })));
         }
-        let mut state = state;
-        if is_heap || self.skeleton.deaths.iter().any(|death| death.instance == id) {
+        let is_of_another = self.instances.get(id).owner.is_some_and(|owner| owner != self.thread);
+        if is_heap || is_of_another || self.skeleton.deaths.iter().any(|death| death.instance == id) {
             let valid = self.check(&state, state.path, address, bytes, writes, targets.clone());
             match self.restrict(state, valid) {
                 Some(restricted) => state = restricted,
@@ -161,14 +171,22 @@ impl Summarizer<'_> {
     /// Whether an access lies within an instance.
     pub(crate) fn is_inside(&mut self, id: InstanceId, address: Term, bytes: u64, writes: bool) -> Term {
         let instance = self.instances.get(id);
-        let (base, size) = (instance.base, instance.size);
+        let (base, size, extent) = (instance.base, instance.size, instance.extent);
         if instance.is_function || (writes && instance.is_constant) || size < bytes {
             return self.terms.bool(false);
         }
         let base = self.pointer(base);
         let offset = self.terms.sub(address, base);
-        let last = self.terms.bits(self.terms.width(address), u128::from(size - bytes));
-        self.terms.ule(offset, last)
+        let width = self.terms.width(address);
+        let Some(extent) = extent else {
+            let last = self.terms.bits(width, u128::from(size - bytes));
+            return self.terms.ule(offset, last);
+        };
+        let bytes = self.terms.bits(width, bytes.into());
+        let fits = self.terms.ule(bytes, extent);
+        let last = self.terms.sub(extent, bytes);
+        let inside = self.terms.ule(offset, last);
+        self.terms.and2(fits, inside)
     }
 
     /// A variable that says whether an access will have been good; see composition.
@@ -700,14 +718,29 @@ impl Summarizer<'_> {
         storage: Storage,
     ) -> Result<Option<State>, Refused> {
         let size = self.evaluate(frame, &mut state, size)?;
-        let Some(size) = self.terms.as_bits(size) else {
-            return Err(Refused::new("an allocation of unknown size"));
-        };
         self.affect(&mut state);
         let (place, _) = self.here;
+        let (size, extent) = match self.terms.as_bits(size) {
+            Some(size) => (size, None),
+            None => {
+                let word = u32::from(self.program.model.pointer_bits());
+                let size = self.fit(size, word);
+                let what = Bounded::Allocation(place);
+                let most = u128::from(self.bounds.of_allocation(what));
+                let limit = self.terms.bits(word, most);
+                let is_small = self.terms.ule(size, limit);
+                let is_large = self.terms.not(is_small);
+                let beyond = self.terms.and2(state.path, is_large);
+                self.cut(beyond, what);
+                let Some(small) = self.restrict(state, is_small) else { return Ok(None) };
+                state = small;
+                (most, Some(size))
+            }
+        };
         let initial = if zeroed { Initial::Zero } else { Initial::Undefined };
         let what = AbstractObject::Site(place);
         let id = self.add_instance(what, size as u64, initial, storage == Storage::Heap, false)?;
+        self.instances.get_mut(id).extent = extent;
         if storage == Storage::Stack {
             frame.slots.push(id);
         }

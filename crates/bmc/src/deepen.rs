@@ -38,6 +38,8 @@ impl Unknown {
 pub struct Completed {
     /// Those in which each of these goes round at most so often; anything else, as often as it wants.
     pub loops: Vec<(String, u32)>,
+    /// And those in which what is allocated at each of these places is of at most so many bytes.
+    pub allocations: Vec<(String, u64)>,
     /// Those with at most so many switches between threads.
     pub switches: Option<usize>,
 }
@@ -54,6 +56,10 @@ impl fmt::Display for Completed {
                 true => write!(out, "{before} the loop at {name} goes round at most {bound} times")?,
                 false => write!(out, "{before} `{name}` is in itself at most {bound} times")?,
             }
+        }
+        for (index, (name, bytes)) in self.allocations.iter().enumerate() {
+            let before = if index == 0 && self.loops.is_empty() { " while" } else { ", and" };
+            write!(out, "{before} at most {bytes} bytes are allocated at {name}")?;
         }
         Ok(())
     }
@@ -112,8 +118,14 @@ fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
             Round::Stopped(reason) => return (Staged::Unknown(Unknown { reason, completed }), stats),
             Round::Open(open) => open,
         };
-        let loops = open.iter().map(|&what| (loops::name(program, what), bounds.of(what))).collect();
-        completed = Some(Completed { loops, switches: task.context_bound });
+        let (mut loops, mut allocations) = (Vec::new(), Vec::new());
+        for &what in &open {
+            match what {
+                Bounded::Allocation(_) => allocations.push((loops::name(program, what), bounds.of_allocation(what))),
+                _ => loops.push((loops::name(program, what), bounds.of(what))),
+            }
+        }
+        completed = Some(Completed { loops, allocations, switches: task.context_bound });
         if open.iter().all(is_chosen) {
             let reason = match open.as_slice() {
                 [_] => "a loop can go on beyond its bound".to_string(),
@@ -231,7 +243,7 @@ fn ask(
         (false, _) => Round::Open(open),
         (true, true) => Round::Decided(Staged::Unknown(Unknown {
             reason: "schedules with more switches between threads were left out".to_string(),
-            completed: Some(Completed { loops: Vec::new(), switches: task.context_bound }),
+            completed: Some(Completed { switches: task.context_bound, ..Completed::default() }),
         })),
         (true, false) => Round::Decided(Staged::Safe),
     }

@@ -2,7 +2,7 @@
 //!
 //! A loop is called by the place of its head, `file:line`. On the command line the file may be shortened to its last parts, or
 //! replaced by the function: `src/queue.c:31`, `queue.c:31` and `push:31` are the same loop. Loops that begin on one line share
-//! their bound. The recursion of a function is called by the function.
+//! their bound. The recursion of a function is called by the function. An allocation whose size is not known has a bound, too.
 
 use crate::Unwinding;
 use crate::nesting::{Element, nesting};
@@ -19,12 +19,18 @@ const FIRST: u32 = 2;
 pub fn name(program: &Program, what: Bounded) -> String {
     match what {
         Bounded::Recursion(func) => program.functions[func].name.clone(),
-        Bounded::Loop(func, head) => {
-            let span = place(program, func, head);
-            let file = program.files.get(span.file).map_or("?", String::as_str);
-            format!("{file}:{}", span.line)
+        Bounded::Loop(func, head) => file_and_line(program, place(program, func, head)),
+        Bounded::Allocation(place) => {
+            let Body::Blocks(blocks) = &program.functions[place.func].body else { return String::new() };
+            let instr = blocks[place.block].instrs.get(place.index as usize);
+            file_and_line(program, instr.map_or(Span::NONE, |instr| instr.span))
         }
     }
+}
+
+fn file_and_line(program: &Program, span: Span) -> String {
+    let file = program.files.get(span.file).map_or("?", String::as_str);
+    format!("{file}:{}", span.line)
 }
 
 /// Where a loop begins: the first place in the source that its head has to do with.

@@ -82,11 +82,12 @@ pub struct Cut {
     pub what: Bounded,
 }
 
-/// What bounds are about: a loop, by its head, or the recursion of a function.
+/// What bounds are about: a loop, by its head, the recursion of a function, or the size of what is allocated at a place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Bounded {
     Loop(FuncId, BlockId),
     Recursion(FuncId),
+    Allocation(Place),
 }
 
 /// An access whose validity depends on what others do, or on a symbolic address.

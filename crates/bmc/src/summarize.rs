@@ -65,7 +65,15 @@ impl Bounds {
     pub fn of(&self, what: Bounded) -> u32 {
         self.particular.get(&what).copied().unwrap_or(self.default)
     }
+
+    /// The bytes of an allocation whose size is not known.
+    pub fn of_allocation(&self, what: Bounded) -> u64 {
+        u64::from(self.of(what)) * ALLOCATION_UNIT
+    }
 }
+
+/// A bound of one is so many bytes.
+const ALLOCATION_UNIT: u64 = 64;
 
 /// Iterations of a loop whose condition is constant count for one of others; calls within calls.
 const CONSTANT_ROUNDS: u32 = 10_000;
@@ -165,7 +173,7 @@ pub struct Summarizer<'p> {
     pub terms: Terms,
     pub(crate) instances: Instances,
     pub skeleton: Skeleton,
-    bounds: &'p Bounds,
+    pub(crate) bounds: &'p Bounds,
     pub(crate) interrupted: &'p dyn Fn() -> bool,
     shapes: FxHashMap<FuncId, Rc<Shape>>,
     statics: FxHashMap<(ObjectId, Option<ThreadIndex>), InstanceId>,
@@ -322,8 +330,18 @@ impl<'p> Summarizer<'p> {
             let thread = &mut self.skeleton.threads[started.index.0 as usize];
             thread.finished = end.path;
             thread.result = end.locals[0].unwrap_or(thread.result);
+            self.end_thread_locals(started.index, last, end.path);
         }
         Ok(())
+    }
+
+    /// The thread-local objects of a thread die with it.
+    fn end_thread_locals(&mut self, thread: ThreadIndex, node: NodeId, path: Term) {
+        let mut own: Vec<InstanceId> =
+            self.statics.iter().filter(|((_, owner), _)| *owner == Some(thread)).map(|(_, id)| *id).collect();
+        own.retain(|id| self.instances.get(*id).sharing == Sharing::Shared);
+        own.sort_unstable();
+        self.skeleton.deaths.extend(own.into_iter().map(|instance| Death { instance, node, path }));
     }
 
     // --- objects
@@ -342,9 +360,7 @@ impl<'p> Summarizer<'p> {
             data.kind == ObjectKind::Constant,
         )?;
         self.statics.insert((object, owner), id);
-        if owner.is_some() && self.instances.get(id).sharing == Sharing::Shared {
-            self.skeleton.gap("threads share a thread-local object, whose end is not watched");
-        }
+        self.instances.get_mut(id).owner = owner;
         if data.kind == ObjectKind::External {
             self.skeleton.gap(format!("`{}` is defined elsewhere", data.name));
         }
@@ -373,8 +389,20 @@ impl<'p> Summarizer<'p> {
         let is_function = matches!(what, AbstractObject::Function(_));
         let sharing = if is_function { Sharing::ReadOnly } else { self.shared.of(object) };
         let is_pointed_to = true;
-        let instance =
-            Instance { object, base: 0, size, sharing, initial, is_heap, is_constant, is_pointed_to, is_function };
+        let extent = None;
+        let instance = Instance {
+            extent,
+            owner: None,
+            object,
+            base: 0,
+            size,
+            sharing,
+            initial,
+            is_heap,
+            is_constant,
+            is_pointed_to,
+            is_function,
+        };
         self.instances.add(self.program.model, instance).ok_or_else(|| Refused::new("addresses have run out"))
     }
 
@@ -630,7 +658,7 @@ impl<'p> Summarizer<'p> {
         Some(self.terms.or(&unequal))
     }
 
-    fn cut(&mut self, condition: Term, what: Bounded) {
+    pub(crate) fn cut(&mut self, condition: Term, what: Bounded) {
         self.skeleton.cuts.push(Cut { condition, after: self.last, what });
     }
 

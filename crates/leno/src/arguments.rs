@@ -142,11 +142,11 @@ pub struct Replay {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Engine {
-    /// Whatever fits best
+    /// The staged engine, and exploration where that has no verdict
     Auto,
     /// Explore every schedule that makes a difference
     Explore,
-    /// Summarise the threads and ask the solver about all schedules at once (under construction: no deadlocks yet)
+    /// Summarise the threads, and ask the solver about all schedules at once
     Staged,
 }
 

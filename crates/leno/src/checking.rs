@@ -27,8 +27,10 @@ use std::time::{Duration, Instant};
 /// How to look for violations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Engine {
-    /// Every schedule, one by one.
+    /// The staged engine; where it has no verdict, exploration.
     #[default]
+    Auto,
+    /// Every schedule, one by one.
     Explore,
     /// All schedules in one formula.
     Staged,
@@ -136,15 +138,59 @@ impl Figures {
     }
 }
 
-/// Explores the schedules of a program. `interrupted` is asked all the time: why to stop and say what is known, if at all.
+/// Checks a program. `interrupted` is asked all the time: why to stop and say what is known, if at all.
 pub fn check(
     program: &Program,
     options: &CheckOptions,
     interrupted: &dyn Fn(&Stats) -> Option<Interruption>,
 ) -> Checked {
-    if options.engine == Engine::Staged {
-        return check_staged(program, options, &|| interrupted(&Stats::default()).is_some());
+    match options.engine {
+        Engine::Auto => check_by_turns(program, options, interrupted),
+        Engine::Explore => check_exploring(program, options, interrupted),
+        Engine::Staged => check_staged(program, options, &|| interrupted(&Stats::default()).is_some()),
     }
+}
+
+/// How long the staged engine thinks before exploration gets a chance, and how long that may take.
+const FIRST_TURN: Duration = Duration::from_secs(10);
+const SECOND_TURN: Duration = Duration::from_secs(5);
+
+/// The staged engine; then, where it has no verdict, exploration, which needs no bounds and knows all library functions; and then, if
+/// there was nothing but time that it lacked, the staged engine again.
+fn check_by_turns(
+    program: &Program,
+    options: &CheckOptions,
+    interrupted: &dyn Fn(&Stats) -> Option<Interruption>,
+) -> Checked {
+    let start = Instant::now();
+    let left = || options.timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
+    let at_most = |turn: Duration| Some(left().map_or(turn, |left| left.min(turn)));
+    let staged = |timeout: Option<Duration>| {
+        let options = CheckOptions { timeout, ..options.clone() };
+        check_staged(program, &options, &|| interrupted(&Stats::default()).is_some())
+    };
+    let is_over = |checked: &Checked| {
+        let is_late = left().is_some_and(|left| left.is_zero());
+        !matches!(checked.verdict, Verdict::Unknown(_)) || is_late || interrupted(&Stats::default()).is_some()
+    };
+    let first = staged(at_most(FIRST_TURN));
+    if is_over(&first) {
+        return first;
+    }
+    let lacked_time = start.elapsed() >= FIRST_TURN;
+    let turn = if lacked_time { at_most(SECOND_TURN) } else { left() };
+    let second = check_exploring(program, &CheckOptions { timeout: turn, ..options.clone() }, interrupted);
+    if is_over(&second) && !matches!(second.verdict, Verdict::Unknown(_)) {
+        return second;
+    }
+    if lacked_time && !is_over(&first) { staged(left()) } else { first }
+}
+
+fn check_exploring(
+    program: &Program,
+    options: &CheckOptions,
+    interrupted: &dyn Fn(&Stats) -> Option<Interruption>,
+) -> Checked {
     let start = Instant::now();
     let why = Cell::new(None);
     let is_late = || options.timeout.is_some_and(|limit| start.elapsed() >= limit);

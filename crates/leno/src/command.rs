@@ -81,7 +81,7 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
         }
     }
     let timeout = check.timeout.filter(|seconds| *seconds >= 0.0).map(Duration::from_secs_f64);
-    let progress = Progress::new(!check.quiet && engine == leno::Engine::Explore && io::stderr().is_terminal());
+    let progress = Progress::new(!check.quiet && engine != leno::Engine::Staged && io::stderr().is_terminal());
     let replay = (!check.no_replay).then(|| ReplayOptions {
         cc: sources.cc.clone(),
         keep: check.keep.clone(),
@@ -144,7 +144,9 @@ fn engine(check: &Check) -> Result<leno::Engine, Status> {
             );
             Err(Status::BadInput)
         }
-        Engine::Auto | Engine::Explore => Ok(leno::Engine::Explore),
+        Engine::Auto if check.preemptions.is_some() => Ok(leno::Engine::Explore),
+        Engine::Auto => Ok(leno::Engine::Auto),
+        Engine::Explore => Ok(leno::Engine::Explore),
     }
 }
 
