@@ -162,6 +162,14 @@ impl Composer<'_, '_> {
             sources.push(source);
             self.links += 1;
         }
+        for &index in &may_copy.overwriting {
+            let write = &writes[index];
+            let same = self.summary.terms.eq(read.place, write.place);
+            let hit = self.summary.terms.and2(same, write.occurs);
+            let hit = self.literal(hit);
+            let write_node = self.summary.skeleton.events[write.event].node;
+            self.solver.add_hit(theory_read, hit, self.node(write_node));
+        }
         if may_copy.initial {
             let targets = self.summary.skeleton.events[read.event].targets.clone();
             let is_sync = !self.summary.skeleton.events[read.event].is_plain && read.unit.bytes == 4;
