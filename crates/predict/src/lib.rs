@@ -1,0 +1,12 @@
+mod build;
+mod event;
+mod express;
+mod instances;
+mod must;
+mod peek;
+pub mod record;
+mod steps;
+mod survey;
+pub mod trace;
+mod walk;
+pub use build::build;
