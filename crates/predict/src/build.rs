@@ -86,6 +86,7 @@ pub fn build(program: &Program, trace: &Trace) -> TraceProgram {
         touches: builder.touches,
         gaps,
         accesses,
+        begun: BTreeMap::new(),
     };
     built.explain_values();
     built

@@ -116,11 +116,21 @@ pub struct TraceProgram {
     pub gaps: Vec<String>,
     /// Accesses to memory in the whole run.
     pub accesses: u64,
+    /// How many events at the beginning of each thread have happened already: for windows.
+    pub begun: BTreeMap<u32, u32>,
 }
 
 impl TraceProgram {
     pub fn event(&self, id: EventId) -> &Event {
         &self.events[id.0 as usize]
+    }
+
+    /// Where an event was in the recorded run, as far as the clock tells: accesses only say which steps of synchronisation
+    /// they have seen.
+    pub fn moment(&self, id: EventId) -> (u64, u32, u32) {
+        let event = self.event(id);
+        let is_step = !matches!(event.kind, Kind::Access { is_plain: true, .. } | Kind::Touch { .. });
+        (event.clock.saturating_mul(2) + u64::from(is_step), event.thread, event.index)
     }
 
     /// Whether one event comes before another in every reordering.

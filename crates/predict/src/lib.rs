@@ -1,12 +1,43 @@
+//! Predictive analysis: one real run, all of its reorderings (Wang, Kundu, Ganai, Gupta, FM 2009).
+//!
+//! The program is compiled with a recorder and run once, natively. Then the solver decides whether some feasible reordering of what was
+//! observed breaks a property. What it finds is followed by the interpreter before anything is claimed.
+//!
+//! | file | step |
+//! |---|---|
+//! | `record`, `runtime/record.c` | run the program, and write down what comes into its threads |
+//! | `trace` | the file that this makes |
+//! | `instances` | which object an address of the run belongs to |
+//! | `walk`, `steps`, `peek`, `express` | the recorded path, walked through the representation |
+//! | `survey`, `must` | what is a matter of order at all |
+//! | `build`, `event` | the concurrent trace program: symbolic events (section 3) |
+//! | `slice` | what the question does not depend on is left out |
+//! | `encode` | the formula (section 4) |
+//! | `model` | which reorderings count (section 6) |
+//! | `question` | what could go wrong |
+//! | `predict` | asking, with a bound on context switches if wanted (section 5) |
+//! | `follow` | the answer, followed by the interpreter |
+
 mod build;
+mod encode;
 mod event;
 mod express;
+mod follow;
 mod instances;
+mod model;
 mod must;
 mod peek;
+mod predict;
+mod question;
 pub mod record;
+mod slice;
 mod steps;
 mod survey;
 pub mod trace;
 mod walk;
+
 pub use build::build;
+pub use encode::Encoding;
+pub use event::TraceProgram;
+pub use model::Model;
+pub use predict::{PredictOptions, Predicted, Prediction, Reach, Stats, predict};

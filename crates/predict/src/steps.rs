@@ -340,7 +340,7 @@ impl<L: Listener> Walk<'_, '_, L> {
             && !alone
             && self.threads.get(&child).is_some_and(|child| child.state == State::Running)
         {
-            return Err(Halt::Needs(child));
+            return Err(Halt::Waits);
         }
         self.pinned_address(number, thread)?;
         let Record::Join { thread: child, result, .. } = self.next(number)? else { return Err(Halt::Over) };

@@ -176,7 +176,7 @@ pub struct Walk<'p, 't, L> {
 /// Why a thread does not go on.
 pub(crate) enum Halt {
     /// Another thread has to be walked to its end first.
-    Needs(u32),
+    Waits,
     /// No more records, or it is finished.
     Over,
     Problem(String),
@@ -278,9 +278,7 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
         let bytes = self.trace.threads.get(&number).map_or(empty, |records| records.as_slice());
         let mut records = Records::new(bytes).peekable();
         let mut clock = 0;
-        while let Some(Record::Begin { .. } | Record::Started { .. } | Record::Static(_) | Record::Clock(_)) =
-            records.peek()
-        {
+        while let Some(Record::Begin { .. } | Record::Started { .. } | Record::Static(_)) = records.peek() {
             clock = records.next().and_then(Record::clock).unwrap_or(clock);
         }
         let mut thread = Thread {
@@ -325,7 +323,7 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
     fn halt(&mut self, number: u32, halt: Halt) {
         let Some(thread) = self.threads.get_mut(&number) else { return };
         match halt {
-            Halt::Needs(_) => {}
+            Halt::Waits => {}
             Halt::Over if thread.state == State::Running => thread.state = State::Over,
             Halt::Over => {}
             Halt::Problem(problem) => {
@@ -342,7 +340,7 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
             match self.step(number, alone) {
                 Ok(()) => moved = true,
                 Err(halt) => {
-                    let waits = matches!(halt, Halt::Needs(_));
+                    let waits = matches!(halt, Halt::Waits);
                     self.halt(number, halt);
                     return moved || !waits;
                 }
