@@ -11,7 +11,7 @@ use crate::survey::{Class, Piece, PieceId, Sharing, Survey};
 use crate::trace::Trace;
 use crate::walk::{Action, Change, Listener, Location, Moment, Suspect, Touch, Walk};
 use leno_ir::program::Program;
-use leno_logic::term::{Sort, Term, Terms};
+use leno_logic::term::{Assignment, Sort, Term, Terms, evaluate};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -82,17 +82,44 @@ pub fn build(program: &Program, trace: &Trace) -> TraceProgram {
         opaque: vec![false; builder.pieces.len()],
         pieces: builder.pieces,
         targets: builder.targets,
-        must,
+        must: Rc::new(must),
         touches: builder.touches,
         gaps,
         accesses,
         begun: BTreeMap::new(),
     };
     built.explain_values();
+    built.count();
     built
 }
 
 impl TraceProgram {
+    /// What the numbers of synchronisation objects were, which nobody has recorded.
+    fn count(&mut self) {
+        let mut assignment = Assignment::new();
+        for event in &self.events {
+            if let Kind::Access { reads, is_plain: true, .. } = &event.kind {
+                reads.iter().for_each(|read| assignment.set(&self.terms, read.value, read.recorded));
+            }
+        }
+        let is_count = |event: &Event| matches!(event.kind, Kind::Access { is_plain: false, .. });
+        let mut counts: Vec<EventId> = (0..self.events.len() as u32).map(EventId).collect();
+        counts.retain(|id| is_count(self.event(*id)));
+        counts.sort_by_key(|id| self.moment(*id));
+        let mut now: BTreeMap<PieceId, u128> = BTreeMap::new();
+        for id in counts {
+            let Kind::Access { reads, writes, .. } = &mut self.events[id.0 as usize].kind else { continue };
+            for read in reads {
+                read.recorded = now.get(&read.piece).copied().unwrap_or(0);
+                assignment.set(&self.terms, read.value, read.recorded);
+            }
+            for write in writes {
+                write.recorded = evaluate(&self.terms, write.value, &assignment).number();
+                now.insert(write.piece, write.recorded);
+            }
+        }
+    }
+
     /// Every value that was read must have come from a write, or have been there from the start. Where nothing is known of the start,
     /// it is what was read; otherwise somebody outside of the program has written, and the piece is opaque.
     fn explain_values(&mut self) {
@@ -109,7 +136,8 @@ impl TraceProgram {
         }
         for (index, read) in read.iter().enumerate() {
             let piece = &mut self.pieces[index];
-            let mut strange = read.iter().filter(|value| !written[index].contains(value) && piece.initial != Some(**value));
+            let mut strange =
+                read.iter().filter(|value| !written[index].contains(value) && piece.initial != Some(**value));
             match (strange.next().copied(), strange.next(), piece.initial) {
                 (None, ..) => {}
                 (Some(value), None, None) => piece.initial = Some(value),
@@ -190,9 +218,8 @@ impl Builder {
     }
 
     fn bytes(touch: Touch) -> impl Iterator<Item = (Location, u32)> {
-        (0..touch.bytes).map(move |index| {
-            (Location { offset: touch.at.offset + u64::from(index), ..touch.at }, index * 8)
-        })
+        (0..touch.bytes)
+            .map(move |index| (Location { offset: touch.at.offset + u64::from(index), ..touch.at }, index * 8))
     }
 
     fn load_private(&mut self, terms: &mut Terms, touch: Touch, recorded: u128) -> Val {

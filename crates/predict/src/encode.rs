@@ -431,7 +431,8 @@ impl Encoded {
             let first = self.precedes(ctp, write.event, id);
             self.solver.add_clause(&[!source, first]);
             for &(other, _, hit) in linked.iter().filter(|(other, ..)| other.event != write.event) {
-                let (before, after) = (self.precedes(ctp, other.event, write.event), self.precedes(ctp, id, other.event));
+                let (before, after) =
+                    (self.precedes(ctp, other.event, write.event), self.precedes(ctp, id, other.event));
                 self.solver.add_clause(&[!source, !hit, before, after]);
             }
         }

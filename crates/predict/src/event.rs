@@ -59,21 +59,50 @@ pub struct Write {
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// One access to memory, or a step on the number of a synchronisation object.
-    Access { reads: Vec<Read>, writes: Vec<Write>, atomic: bool, is_plain: bool },
-    Acquire { lock: Location, shared: bool },
-    Release { lock: Location },
-    Busy { lock: Location, shared: bool },
-    Sleep { condition: Location },
-    Wake { condition: Location, timed_out: bool },
-    Signal { condition: Location, broadcast: bool },
-    Spawn { child: u32 },
+    Access {
+        reads: Vec<Read>,
+        writes: Vec<Write>,
+        atomic: bool,
+        is_plain: bool,
+    },
+    Acquire {
+        lock: Location,
+        shared: bool,
+    },
+    Release {
+        lock: Location,
+    },
+    Busy {
+        lock: Location,
+        shared: bool,
+    },
+    Sleep {
+        condition: Location,
+    },
+    Wake {
+        condition: Location,
+        timed_out: bool,
+    },
+    Signal {
+        condition: Location,
+        broadcast: bool,
+    },
+    Spawn {
+        child: u32,
+    },
     Start,
-    Join { child: u32 },
+    Join {
+        child: u32,
+    },
     Finish,
     Exit,
-    Free { instance: InstanceId },
+    Free {
+        instance: InstanceId,
+    },
     /// A last touch of an object that another thread frees, if it is nothing else.
-    Touch { instance: InstanceId },
+    Touch {
+        instance: InstanceId,
+    },
 }
 
 /// A place where something could go wrong.
@@ -109,7 +138,7 @@ pub struct TraceProgram {
     /// Pieces that somebody outside of the program writes: their accesses keep the order that they had.
     pub opaque: Vec<bool>,
     pub targets: Vec<Target>,
-    pub must: MustOrder,
+    pub must: Rc<MustOrder>,
     /// Instances that are touched, by event: for what is freed.
     pub touches: Vec<(InstanceId, EventId)>,
     /// What could not be walked, in words.

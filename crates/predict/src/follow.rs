@@ -82,14 +82,15 @@ enum Stray {
 
 type Followed<T> = Result<T, Stray>;
 
-/// The witness for an answer: `order` are the events that happen, in their order.
+/// The witness for an answer, and whether the interpreter had to guess what an unknown function does: `order` are the events that
+/// happen, in their order.
 pub fn follow(
     program: &Program,
     ctp: &TraceProgram,
     question: &Question,
     order: &[EventId],
     options: &Options,
-) -> Result<Witness, String> {
+) -> Result<(Witness, bool), String> {
     let image = Image::new(program);
     let planned = ctp.threads.values().map(|thread| {
         let values = thread.inputs.iter().map(|(_, value)| value.bits).collect();
@@ -108,7 +109,8 @@ pub fn follow(
         Err(Stray::Violation(violation)) => claim_violation(*violation),
         Err(Stray::Lost(reason)) => return Err(reason),
     };
-    Ok(Witness { claim, steps: follower.recorder.steps, inputs: follower.inputs.given })
+    let is_tainted = follower.machine.is_tainted();
+    Ok((Witness { claim, steps: follower.recorder.steps, inputs: follower.inputs.given }, is_tainted))
 }
 
 fn claim_violation(violation: Violation) -> Claim {

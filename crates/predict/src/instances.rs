@@ -29,7 +29,6 @@ pub struct Instance {
     pub kind: Kind,
     pub start: u64,
     pub size: u64,
-    pub thread: u32,
     /// When it came to be, on the recorded clock.
     pub from: u64,
     /// When it was freed.
@@ -58,15 +57,7 @@ pub struct Instances {
 
 impl Instances {
     pub fn collect(program: &Program, trace: &Trace) -> Instances {
-        let unknown = Instance {
-            kind: Kind::Unknown,
-            start: 0,
-            size: u64::MAX,
-            thread: 0,
-            from: 0,
-            freed: None,
-            zeroed: false,
-        };
+        let unknown = Instance { kind: Kind::Unknown, start: 0, size: u64::MAX, from: 0, freed: None, zeroed: false };
         let mut instances = Instances { all: vec![unknown], ..Instances::default() };
         for (thread, records) in &trace.threads {
             instances.collect_statics(program, *thread, records);
@@ -100,7 +91,7 @@ impl Instances {
             for (id, object) in program.objects.iter_enumerated() {
                 let Some(&start) = self.statics.get(id.index()) else { break };
                 if object.kind != ObjectKind::ThreadLocal {
-                    self.add(Kind::Static(id), start, object.size, 0, 0);
+                    self.add(Kind::Static(id), start, object.size, 0);
                 }
             }
             self.function_addresses = addresses.by_ref().take(program.functions.len()).collect();
@@ -111,7 +102,7 @@ impl Instances {
         let locals = program.objects.iter_enumerated().filter(|(_, object)| object.kind == ObjectKind::ThreadLocal);
         for ((id, object), start) in locals.zip(addresses) {
             self.thread_locals.insert((thread, id), start);
-            self.add(Kind::Static(id), start, object.size, thread, 0);
+            self.add(Kind::Static(id), start, object.size, 0);
         }
     }
 
@@ -120,9 +111,9 @@ impl Instances {
         for record in Records::new(records) {
             now = record.clock().unwrap_or(now);
             match record {
-                Record::Slot { address, bytes } => made.push(self.add(Kind::Slot, address, bytes, thread, now)),
+                Record::Slot { address, bytes } => made.push(self.add(Kind::Slot, address, bytes, now)),
                 Record::Allocated { address, bytes, .. } => {
-                    made.push(self.add(Kind::Heap, address, bytes, thread, now));
+                    made.push(self.add(Kind::Heap, address, bytes, now));
                 }
                 _ => {}
             }
@@ -143,9 +134,9 @@ impl Instances {
         self.freed.insert(thread, freed);
     }
 
-    fn add(&mut self, kind: Kind, start: u64, size: u64, thread: u32, from: u64) -> InstanceId {
+    fn add(&mut self, kind: Kind, start: u64, size: u64, from: u64) -> InstanceId {
         let id = InstanceId(self.all.len() as u32);
-        self.all.push(Instance { kind, start, size, thread, from, freed: None, zeroed: false });
+        self.all.push(Instance { kind, start, size, from, freed: None, zeroed: false });
         if start != 0 {
             self.by_size.entry(size.max(1).ilog2()).or_default().entry(start).or_default().push(id);
         }
@@ -184,9 +175,7 @@ impl Instances {
                 let alive = list.partition_point(|id| self.get(*id).from <= now);
                 let Some(id) = alive.checked_sub(1).map(|last| list[last]) else { continue };
                 let instance = self.get(id);
-                if address - start < instance.size.max(1)
-                    && (best == UNKNOWN || self.get(best).from <= instance.from)
-                {
+                if address - start < instance.size.max(1) && (best == UNKNOWN || self.get(best).from <= instance.from) {
                     best = id;
                 }
             }

@@ -16,7 +16,9 @@
 //! | `model` | which reorderings count (section 6) |
 //! | `question` | what could go wrong |
 //! | `predict` | asking, with a bound on context switches if wanted (section 5) |
+//! | `window` | a long trace, a piece at a time |
 //! | `follow` | the answer, followed by the interpreter |
+//! | `text` | traces of other tools |
 
 mod build;
 mod encode;
@@ -33,11 +35,13 @@ pub mod record;
 mod slice;
 mod steps;
 mod survey;
+pub mod text;
 pub mod trace;
 mod walk;
+mod window;
 
 pub use build::build;
 pub use encode::Encoding;
 pub use event::TraceProgram;
 pub use model::Model;
-pub use predict::{PredictOptions, Predicted, Prediction, Reach, Stats, predict};
+pub use predict::{PredictOptions, Predicted, Prediction, Reach, Stats, WINDOW, predict};

@@ -73,9 +73,8 @@ fn failure(program: &Program, start: Ahead) -> Option<(Property, Span, String)> 
         let function = &program.functions[*func];
         let Body::Blocks(blocks) = &function.body else { return None };
         let contents = blocks.get(*block)?;
-        let known = |values: &[Option<u128>], expr: &Expr| {
-            Known { program, locals: &function.locals, values }.value(expr)
-        };
+        let known =
+            |values: &[Option<u128>], expr: &Expr| Known { program, locals: &function.locals, values }.value(expr);
         let Some(instr) = contents.instrs.get(*index) else {
             let target = match &contents.terminator.kind {
                 TerminatorKind::Goto(target) => *target,

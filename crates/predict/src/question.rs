@@ -31,8 +31,8 @@ const INSTANCES: usize = 64;
 const CIRCLES: usize = 10_000;
 const LONGEST_CIRCLE: usize = 6;
 
-/// All questions about the properties, and whether some were left out because there were too many.
-pub fn questions(program: &Program, ctp: &TraceProgram, properties: Properties) -> (Vec<Question>, bool) {
+/// All questions about the properties (without a program, every taking of a lock waits for it), and whether some were left out because there were too many.
+pub fn questions(program: Option<&Program>, ctp: &TraceProgram, properties: Properties) -> (Vec<Question>, bool) {
     let mut questions = Vec::new();
     let mut left_out = false;
     for (index, target) in ctp.targets.iter().enumerate() {
@@ -100,6 +100,17 @@ impl Question {
         };
         places.sort_unstable();
         places
+    }
+
+    /// The same question about the whole trace that a window is of.
+    pub fn in_whole(&self, origin: &[Option<EventId>], targets: &[usize]) -> Question {
+        let of = |id: &EventId| origin[id.0 as usize].unwrap_or(EventId(0));
+        match self {
+            Question::Target(index) => Question::Target(targets[*index]),
+            Question::Race(first, second) => Question::Race(of(first), of(second)),
+            Question::Deadlock(events) => Question::Deadlock(events.iter().map(of).collect()),
+            Question::UseAfterFree(free, touch) => Question::UseAfterFree(of(free), of(touch)),
+        }
     }
 
     /// For people.
@@ -217,11 +228,11 @@ struct Wish {
     wanted_shared: bool,
 }
 
-fn deadlocks(program: &Program, ctp: &TraceProgram, questions: &mut Vec<Question>) -> bool {
+fn deadlocks(program: Option<&Program>, ctp: &TraceProgram, questions: &mut Vec<Question>) -> bool {
     let mut wishes: BTreeMap<Location, Vec<Wish>> = BTreeMap::new();
     for (index, event) in ctp.events.iter().enumerate() {
         let Kind::Acquire { lock, shared } = event.kind else { continue };
-        if !waits(program, event.place) {
+        if program.is_some_and(|program| !waits(program, event.place)) {
             continue;
         }
         for &(held, held_shared) in event.locks.iter().filter(|(held, _)| *held != lock) {

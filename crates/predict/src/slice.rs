@@ -24,6 +24,8 @@ pub struct Slice {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Wanted {
     pub frees: bool,
+    /// Every read, whatever depends on it.
+    pub reads: bool,
 }
 
 /// Leaves out what neither guards nor `seeds` depend on.
@@ -36,6 +38,7 @@ pub fn slice(ctp: &TraceProgram, seeds: &[Term], wanted: Wanted) -> Slice {
         if let Kind::Access { reads, writes: written, .. } = &event.kind {
             for read in reads {
                 reader.insert(read.value, read.piece);
+                roots.extend(wanted.reads.then_some(read.value));
             }
             for write in written {
                 writes.entry(write.piece).or_default().extend([write.value, write.condition]);

@@ -5,9 +5,7 @@ use crate::peek::kind_of;
 use crate::trace::Record;
 use crate::walk::{Action, Change, Going, Halt, Listener, Location, State, Suspect, Touch, Walk};
 use leno_ir::interp::ViolationKind;
-use leno_ir::program::{
-    Access, BinaryOp, Body, Callee, Expr, Instr, LocalId, Op, Order, RmwOp, SyncOp, Type,
-};
+use leno_ir::program::{Access, BinaryOp, Body, Callee, Expr, Instr, LocalId, Op, Order, RmwOp, SyncOp, Type};
 use leno_logic::term::{Term, Terms};
 
 /// What the number of a synchronisation object is kept apart by from the bytes of the object.
@@ -182,14 +180,7 @@ impl<L: Listener> Walk<'_, '_, L> {
         Ok(Touch { at, bytes, atomic: access.order != Order::NotAtomic })
     }
 
-    fn read_modify_write(
-        &mut self,
-        number: u32,
-        dst: Option<LocalId>,
-        at: &Access,
-        op: RmwOp,
-        value: &Expr,
-    ) -> Going {
+    fn read_modify_write(&mut self, number: u32, dst: Option<LocalId>, at: &Access, op: RmwOp, value: &Expr) -> Going {
         let touch = Touch { atomic: true, ..self.touch(number, at)? };
         let operand = self.evaluate(number, value)?;
         let recorded = self.next_value(number)?;
@@ -317,7 +308,12 @@ impl<L: Listener> Walk<'_, '_, L> {
         self.listener.act(&mut self.terms, &at, Action::Spawn { child });
         if let Some(touch) = touch {
             let width = touch.bytes * 8;
-            self.listener.store(&mut self.terms, &at, touch, Val::fixed(u128::from(bits) & crate::express::ones(width)));
+            self.listener.store(
+                &mut self.terms,
+                &at,
+                touch,
+                Val::fixed(u128::from(bits) & crate::express::ones(width)),
+            );
         }
         let thread = self.thread(number)?;
         thread.children += 1;
@@ -396,7 +392,8 @@ impl<L: Listener> Walk<'_, '_, L> {
         if matches!(record, Record::Sync { .. }) {
             let symbolic = self.sync_step(number, op, object, operand, result)?;
             if let Some(term) = symbolic {
-                value = Val { bits: value.bits & crate::express::ones(32), term: Some(self.terms.zero_extend(term, 64)) };
+                value =
+                    Val { bits: value.bits & crate::express::ones(32), term: Some(self.terms.zero_extend(term, 64)) };
             }
         }
         let Some(dst) = dst else { return Ok(()) };

@@ -8,7 +8,7 @@ use crate::express::Val;
 use crate::instances::{InstanceId, Instances, Kind};
 use crate::must::MustOrder;
 use crate::walk::{Action, Change, Listener, Location, Moment, Suspect, Touch};
-use leno_ir::program::{Datum, DataModel, ObjectKind, Program};
+use leno_ir::program::{DataModel, Datum, ObjectKind, Program};
 use leno_logic::term::{Term, Terms};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;

@@ -205,24 +205,58 @@ pub enum Record {
     Clock(u64),
     /// A value that came into the thread, of so many bytes.
     Value(u128, u8),
-    Slot { address: u64, bytes: u64 },
-    Allocated { address: u64, bytes: u64, clock: u64 },
-    Freed { address: u64, clock: u64 },
+    Slot {
+        address: u64,
+        bytes: u64,
+    },
+    Allocated {
+        address: u64,
+        bytes: u64,
+        clock: u64,
+    },
+    Freed {
+        address: u64,
+        clock: u64,
+    },
     Call,
     Return(u128),
     /// A step that may have waited, and is made.
-    Sync { clock: u64, result: i64 },
+    Sync {
+        clock: u64,
+        result: i64,
+    },
     /// A step that is about to be made, and lets others go on.
-    Release { clock: u64 },
+    Release {
+        clock: u64,
+    },
     Result(i64),
-    Spawn { clock: u64, thread: u32, handle: u64 },
-    Join { clock: u64, thread: u32, result: u64 },
-    Started { clock: u64 },
-    Finished { clock: u64 },
-    Begin { argc: u64, argv: u64 },
+    Spawn {
+        clock: u64,
+        thread: u32,
+        handle: u64,
+    },
+    Join {
+        clock: u64,
+        thread: u32,
+        result: u64,
+    },
+    Started {
+        clock: u64,
+    },
+    Finished {
+        clock: u64,
+    },
+    Begin {
+        argc: u64,
+        argv: u64,
+    },
     Static(u64),
-    End { clock: u64 },
-    Failed { clock: u64 },
+    End {
+        clock: u64,
+    },
+    Failed {
+        clock: u64,
+    },
 }
 
 impl Record {

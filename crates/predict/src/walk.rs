@@ -51,19 +51,41 @@ pub struct Touch {
 /// What a thread does to things that are not plain memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Action {
-    Acquire { lock: Location, shared: bool },
-    Release { lock: Location },
+    Acquire {
+        lock: Location,
+        shared: bool,
+    },
+    Release {
+        lock: Location,
+    },
     /// An attempt to get a lock that somebody else had.
-    Busy { lock: Location, shared: bool },
-    Sleep { condition: Location },
-    Wake { condition: Location, timed_out: bool },
-    Signal { condition: Location, broadcast: bool },
-    Spawn { child: u32 },
+    Busy {
+        lock: Location,
+        shared: bool,
+    },
+    Sleep {
+        condition: Location,
+    },
+    Wake {
+        condition: Location,
+        timed_out: bool,
+    },
+    Signal {
+        condition: Location,
+        broadcast: bool,
+    },
+    Spawn {
+        child: u32,
+    },
     Start,
-    Join { child: u32 },
+    Join {
+        child: u32,
+    },
     Finish,
     Exit,
-    Free { instance: InstanceId },
+    Free {
+        instance: InstanceId,
+    },
     BeginSection,
     EndSection,
 }
@@ -205,9 +227,7 @@ impl Leaves for FrameLeaves<'_> {
     fn leaf(&self, expr: &Expr) -> Val {
         match expr {
             Expr::Local(local) => self.frame.locals.get(local.index()).copied().unwrap_or_default(),
-            Expr::Object(object) => {
-                Val::fixed(self.instances.address_of(self.program, self.thread, *object).into())
-            }
+            Expr::Object(object) => Val::fixed(self.instances.address_of(self.program, self.thread, *object).into()),
             Expr::Slot(slot) => Val::fixed(self.frame.slots.get(slot.index()).map_or(0, |slot| slot.0).into()),
             Expr::Function(function) => {
                 Val::fixed(self.instances.function_addresses.get(function.index()).copied().unwrap_or(0).into())

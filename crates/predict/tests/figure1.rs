@@ -86,7 +86,8 @@ fn with_equal_values_the_maximal_model_predicts_it() {
 fn two_context_switches_are_needed() {
     let program = program(&[]);
     let trace = passing_run(&program);
-    let within = |bound| ask(&program, &trace, PredictOptions { context_bound: Some(bound), ..PredictOptions::default() });
+    let within =
+        |bound| ask(&program, &trace, PredictOptions { context_bound: Some(bound), ..PredictOptions::default() });
     let one = within(1);
     assert!(!is_predicted(&one));
     assert_eq!(one.reach, Reach::Switches(1), "the bound is what rules it out");
