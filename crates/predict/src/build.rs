@@ -10,7 +10,7 @@ use crate::must::MustOrder;
 use crate::survey::{Class, Piece, PieceId, Sharing, Survey};
 use crate::trace::Trace;
 use crate::walk::{Action, Change, Listener, Location, Moment, Suspect, Touch, Walk};
-use leno_ir::program::Program;
+use leno_ir::program::{Place, Program};
 use leno_logic::term::{Assignment, Sort, Term, Terms, evaluate};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -91,6 +91,16 @@ pub fn build(program: &Program, trace: &Trace) -> TraceProgram {
     built.explain_values();
     built.count();
     built
+}
+
+/// The places of the schedule points that each thread passed, by its name: what a reordering of the run may do, and no more.
+pub fn paths(program: &Program, trace: &Trace) -> BTreeMap<String, Vec<Place>> {
+    let mut instances = Instances::collect(program, trace);
+    let mut walk = Walk::new(program, trace, &mut instances, Survey::default());
+    walk.paths = Some(BTreeMap::new());
+    let walked = walk.run();
+    let mut paths = walk.paths.take().unwrap_or_default();
+    walked.into_iter().map(|(number, thread)| (thread.name, paths.remove(&number).unwrap_or_default())).collect()
 }
 
 impl TraceProgram {

@@ -3,11 +3,10 @@
 //! An event is a guarded assignment: its guard is what has to hold for the thread to get from its last event to this one. Nothing
 //! orders the events of different threads here; which orders are possible is a question to the solver.
 
-use crate::express::Val;
 use crate::instances::InstanceId;
 use crate::must::MustOrder;
 use crate::survey::{Piece, PieceId};
-use crate::walk::{Location, Suspect};
+use crate::walk::{Input, Location, Suspect};
 use leno_ir::program::{Place, Span};
 use leno_logic::term::{Term, Terms};
 use std::collections::BTreeMap;
@@ -126,7 +125,7 @@ pub struct ThreadEvents {
     pub events: Vec<EventId>,
     /// It came to its end.
     pub finished: bool,
-    pub inputs: Vec<(u16, Val)>,
+    pub inputs: Vec<Input>,
 }
 
 /// See the module.

@@ -93,7 +93,7 @@ pub fn follow(
 ) -> Result<(Witness, bool), String> {
     let image = Image::new(program);
     let planned = ctp.threads.values().map(|thread| {
-        let values = thread.inputs.iter().map(|(_, value)| value.bits).collect();
+        let values = thread.inputs.iter().map(|input| input.bits).collect();
         (thread.name.clone(), values)
     });
     let inputs = Inputs {

@@ -40,8 +40,8 @@ pub mod trace;
 mod walk;
 mod window;
 
-pub use build::build;
+pub use build::{build, paths};
 pub use encode::Encoding;
 pub use event::TraceProgram;
 pub use model::Model;
-pub use predict::{PredictOptions, Predicted, Prediction, Reach, Stats, WINDOW, predict};
+pub use predict::{PredictOptions, Predicted, Prediction, Reach, Stats, WINDOW, admits_recorded, predict};

@@ -5,7 +5,7 @@
 //! refutation did not need it, there is nothing with more switches either. A long trace is looked at window by window.
 
 use crate::encode::{Encoded, Encoding};
-use crate::event::{EventId, TraceProgram};
+use crate::event::{EventId, Kind, TraceProgram};
 use crate::follow::follow;
 use crate::model::Model;
 use crate::question::{Question, questions};
@@ -172,6 +172,16 @@ fn in_windows(
     }
 }
 
+/// Whether the recorded run is one of the runs that the encoding admits, as it has to be.
+pub fn admits_recorded(ctp: &mut TraceProgram, encoding: Encoding) -> bool {
+    let wanted = Wanted { frees: true, reads: true };
+    let mut encoded = Encoded::new(ctp, &[], wanted, Model::Symbolic, encoding);
+    let kept: Vec<EventId> = encoded.slice.kept.values().flatten().copied().collect();
+    let happen = kept.into_iter().filter(|id| !matches!(ctp.event(*id).kind, Kind::Exit));
+    let all: Vec<Lit> = happen.filter_map(|id| encoded.happens(id)).collect();
+    encoded.solver.solve(&all, &Limits::default()) == Answer::Satisfiable
+}
+
 /// The answers for a trace without a program, which nobody can follow: at most one for each place.
 pub(crate) fn answers(ctp: &mut TraceProgram, options: &PredictOptions) -> (Vec<(Question, Vec<EventId>)>, Reach) {
     let mut found = Vec::new();
@@ -206,8 +216,14 @@ impl Judge<'_> {
         let places: BTreeSet<String> = self.spans(ctp, question).into_iter().map(|span| self.show(span)).collect();
         let places: Vec<String> = places.into_iter().collect();
         let title = question.title(ctp);
+        let key = (title, places.clone());
+        let is_new = self.seen.insert(key.clone());
+        if is_confirmed {
+            // What could not be confirmed in another way need not be told.
+            self.predicted.retain(|other| other.witness.is_ok() || (other.title, &other.places) != (key.0, &key.1));
+        }
         // Windows overlap: the same may be found again.
-        if self.seen.insert((title, places.clone())) || is_confirmed {
+        if is_new || is_confirmed {
             self.predicted.push(Predicted { title, places, witness, bound, is_tainted });
         }
         is_confirmed
@@ -292,6 +308,12 @@ impl Asking {
         if self.questions.is_empty() {
             return Reach::All;
         }
+        // With no event at all, everything is consistent. If it is not, no answer means anything.
+        match self.encoded.solver.solve(&[], &options.limits) {
+            Answer::Satisfiable => {}
+            Answer::Unknown(stop) => return Reach::Stopped(stop),
+            Answer::Unsatisfiable => return Reach::Stopped(Stop::Solver),
+        }
         let Some(most) = options.context_bound else {
             return self.ask_until_none(ctp, options, None, hears).unwrap_or(Reach::All);
         };
@@ -330,12 +352,50 @@ impl Asking {
             let Some(found) = found else { return Some(Reach::Stopped(Stop::Cancelled)) };
             let question = self.questions[found].clone();
             let order = self.encoded.schedule();
-            let is_confirmed = hears(ctp, &question, &order, bound.map(|(_, bound)| bound));
+            let allowed = bound.map(|(_, bound)| bound);
+            let mut is_confirmed = hears(ctp, &question, &order, allowed);
+            if !is_confirmed {
+                let shorter = self.shorter(options, bound.map(|(literal, _)| literal), self.literals[found], order);
+                is_confirmed = shorter.is_some_and(|shorter| hears(ctp, &question, &shorter, allowed));
+            }
             self.forget(ctp, &question, is_confirmed);
             if is_confirmed && !options.all {
                 return Some(Reach::First);
             }
         }
+    }
+
+    /// An answer to the same question in which threads do no more than they have to; None if this is one. A thread that ran on
+    /// for no reason may have run into something that the recorded run did not show.
+    fn shorter(
+        &mut self,
+        options: &PredictOptions,
+        bound: Option<Lit>,
+        question: Lit,
+        order: Vec<EventId>,
+    ) -> Option<Vec<EventId>> {
+        let mut assumed: Vec<Lit> = [Some(question), bound].into_iter().flatten().collect();
+        let mut best = order.clone();
+        for events in self.encoded.slice.kept.clone().into_values() {
+            // The fewest events of this thread that will do.
+            let made = |best: &[EventId]| events.iter().take_while(|id| best.contains(id)).count();
+            let (mut least, mut most) = (0, made(&best));
+            while least < most {
+                let middle = (least + most) / 2;
+                assumed.extend(self.encoded.happens(events[middle]).map(|lit| !lit));
+                if self.encoded.solver.solve(&assumed, &options.limits) == Answer::Satisfiable {
+                    best = self.encoded.schedule();
+                    most = made(&best).min(middle);
+                } else {
+                    least = middle + 1;
+                }
+                assumed.pop();
+            }
+            if let Some(next) = events.get(most) {
+                assumed.extend(self.encoded.happens(*next).map(|lit| !lit));
+            }
+        }
+        (best != order).then_some(best)
     }
 
     /// Does not ask this again; if it is confirmed, nothing about the same places either.

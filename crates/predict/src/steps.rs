@@ -3,7 +3,7 @@
 use crate::express::{Evaluator, Val};
 use crate::peek::kind_of;
 use crate::trace::Record;
-use crate::walk::{Action, Change, Going, Halt, Listener, Location, State, Suspect, Touch, Walk};
+use crate::walk::{Action, Change, Going, Halt, Input, Listener, Location, State, Suspect, Touch, Walk};
 use leno_ir::interp::ViolationKind;
 use leno_ir::program::{Access, BinaryOp, Body, Callee, Expr, Instr, LocalId, Op, Order, RmwOp, SyncOp, Type};
 use leno_logic::term::{Term, Terms};
@@ -70,11 +70,10 @@ impl<L: Listener> Walk<'_, '_, L> {
                 self.set(number, *dst, Val::fixed(value))
             }
             Op::Nondet { dst } => {
-                let value = Val::fixed(self.next_value(number)?);
-                let func = self.frame(number)?.func;
-                let width = self.program.functions[func].locals[*dst].ty.bits(self.program.model);
-                self.thread(number)?.inputs.push((width, value));
-                self.set(number, *dst, value)
+                let bits = self.next_value(number)?;
+                let place = self.moment(number).ok_or(Halt::Over)?.place;
+                self.thread(number)?.inputs.push(Input { bits, place });
+                self.set(number, *dst, Val::fixed(bits))
             }
             Op::Assume { cond } => {
                 let value = self.evaluate(number, cond)?;
@@ -269,7 +268,8 @@ impl<L: Listener> Walk<'_, '_, L> {
         let width = self.program.functions[func].locals[dst].ty.bits(self.program.model);
         let value = Val::fixed(result & crate::express::ones(width.into()));
         if !is_known {
-            self.thread(number)?.inputs.push((width, value));
+            let place = self.moment(number).ok_or(Halt::Over)?.place;
+            self.thread(number)?.inputs.push(Input { bits: value.bits, place });
         }
         self.set(number, dst, value)
     }
@@ -340,6 +340,9 @@ impl<L: Listener> Walk<'_, '_, L> {
         }
         self.pinned_address(number, thread)?;
         let Record::Join { thread: child, result, .. } = self.next(number)? else { return Err(Halt::Over) };
+        if child == number || !self.threads.contains_key(&child) {
+            return Err(Halt::Problem("it waits for the end of what is no thread of the program".to_string()));
+        }
         self.act(number, Action::Join { child })?;
         let Some(dst) = dst else { return Ok(()) };
         let value = match self.threads.get(&child) {

@@ -175,7 +175,7 @@ pub(crate) struct Thread<'t> {
     /// Instructions since the last record.
     pub silent: u64,
     /// Values that came from outside of the program, in order: inputs, and what unknown functions returned.
-    pub inputs: Vec<(u16, Val)>,
+    pub inputs: Vec<Input>,
     pub problem: Option<String>,
 }
 
@@ -190,6 +190,8 @@ pub struct Walk<'p, 't, L> {
     pub terms: Terms,
     pub(crate) threads: BTreeMap<u32, Thread<'t>>,
     trace: &'t Trace,
+    /// By thread, the places of the schedule points that it passed, if anybody wants them.
+    pub paths: Option<BTreeMap<u32, Vec<Place>>>,
     /// The sizes of barriers.
     pub(crate) barriers: BTreeMap<Location, u128>,
     pub listener: L,
@@ -206,12 +208,19 @@ pub(crate) enum Halt {
 
 pub(crate) type Going = Result<(), Halt>;
 
+/// A value that came from outside of the program: a nondeterministic one, or what an unknown function returned.
+#[derive(Clone, Copy, Debug)]
+pub struct Input {
+    pub bits: u128,
+    pub place: Place,
+}
+
 /// What the walk knows of a thread.
 #[derive(Clone, Debug)]
 pub struct Walked {
     pub name: String,
     pub finished: bool,
-    pub inputs: Vec<(u16, Val)>,
+    pub inputs: Vec<Input>,
     pub problem: Option<String>,
 }
 
@@ -250,6 +259,7 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
             terms: Terms::new(),
             threads: BTreeMap::new(),
             trace,
+            paths: None,
             barriers: BTreeMap::new(),
             listener,
         }
@@ -499,6 +509,9 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
         self.instruction(number, instr, alone)?;
         // A call has gone on to its callee, which comes back to the instruction behind it.
         let passes = is_schedule_point(self.program, instr);
+        if let (true, Some(paths)) = (passes, &mut self.paths) {
+            paths.entry(number).or_default().push(Place { func, block, index: index as u32 });
+        }
         let thread = self.thread(number)?;
         thread.point += u32::from(passes);
         if let Some(frame) = thread.frames.get_mut(depth - 1) {
@@ -643,6 +656,9 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
         match self.next(number)? {
             Record::Finished { clock } => {
                 self.listener.act(&mut self.terms, &Moment { clock, ..at }, Action::Finish);
+                if let Some(paths) = &mut self.paths {
+                    paths.entry(number).or_default().push(at.place);
+                }
                 let thread = self.thread(number)?;
                 thread.result = result;
                 thread.point += 1;

@@ -6,7 +6,6 @@
 //! events from further apart, or a reordering across the border, is missed, and the report says so.
 
 use crate::event::{Event, EventId, Kind, Target, ThreadEvents, TraceProgram};
-use crate::express::Val;
 use crate::survey::{Piece, PieceId};
 use crate::walk::Location;
 use leno_logic::term::{Substitution, Term, Terms};
@@ -117,7 +116,7 @@ pub fn cut(whole: &mut TraceProgram, order: &[EventId], past: &mut Past, from: u
             name: thread.name.clone(),
             events: list,
             finished: thread.finished,
-            inputs: Vec::<(u16, Val)>::new(),
+            inputs: Vec::new(),
         };
         threads.insert(*number, thread);
     }

@@ -304,7 +304,8 @@ static __attribute__((unused, noreturn)) void leno_thread_exit(void *result) {
 static __attribute__((unused)) ptr leno_join(ptr handle) {
     void *result = 0;
     u32 thread = leno_thread_of((pthread_t)handle);
-    pthread_join((pthread_t)handle, &result);
+    /* One that is refused has joined nobody. */
+    if (pthread_join((pthread_t)handle, &result)) thread = 0xffffffffu;
     leno_put(LENO_JOIN, leno_next(), thread, (u64)(ptr)result, 24);
     return (ptr)result;
 }
