@@ -13,7 +13,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -79,6 +79,25 @@ impl Recorder {
 
     /// Runs it once, and leaves the trace in a file.
     pub fn run(&self, trace: &Path) -> Result<Recorded, String> {
+        let mut command = self.command(trace)?;
+        if self.options.silent {
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        }
+        let start = Instant::now();
+        let status = self.wait(command).map_err(|error| format!("the program cannot be run: {error}"))?;
+        let bytes = fs::metadata(trace).map_or(0, |data| data.len());
+        Ok(Recorded { status, seconds: start.elapsed().as_secs_f64(), bytes })
+    }
+
+    /// Runs it once, with these variables in its environment, and gives what it wrote.
+    pub fn capture(&self, trace: &Path, environment: &[(&str, &str)]) -> Result<Output, String> {
+        let mut command = self.command(trace)?;
+        command.envs(environment.iter().copied());
+        command.output().map_err(|error| format!("the program cannot be run: {error}"))
+    }
+
+    /// How to run it.
+    fn command(&self, trace: &Path) -> Result<Command, String> {
         let (header, data) = trace::header(&self.options.description);
         fs::write(trace, header).map_err(|error| format!("cannot write `{}`: {error}", trace.display()))?;
         let trace = std::path::absolute(trace).map_err(|error| error.to_string())?;
@@ -87,13 +106,7 @@ impl Recorder {
             command.arg0(name).args(rest);
         }
         command.env("LENO_TRACE", &trace).env("LENO_TRACE_DATA", data.to_string());
-        if self.options.silent {
-            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        }
-        let start = Instant::now();
-        let status = self.wait(command).map_err(|error| format!("the program cannot be run: {error}"))?;
-        let bytes = fs::metadata(&trace).map_or(0, |data| data.len());
-        Ok(Recorded { status, seconds: start.elapsed().as_secs_f64(), bytes })
+        Ok(command)
     }
 
     fn wait(&self, mut command: Command) -> io::Result<Option<ExitStatus>> {
