@@ -6,10 +6,12 @@
 
 use crate::objects::{Initial, InstanceId};
 use crate::private::initial_value;
-use crate::skeleton::{Check, Event, Free, NodeId, Unit};
+use crate::skeleton::{Bounded, Check, Event, Free, Moment, NodeId, Role, ThreadIndex, Unit, Until, Wait};
 use crate::summarize::{Frame, Refused, State, Summarizer};
+use crate::sync::Enabled;
+use crate::trail::Deed;
 use leno_ir::interp::ViolationKind;
-use leno_ir::points_to::{AbstractObject, ObjectSet};
+use leno_ir::points_to::{AbstractId, AbstractObject, ObjectSet};
 use leno_ir::program::{Access, Datum, Expr, LocalId, Order, RmwOp, Storage};
 use leno_ir::sharing::Sharing;
 use leno_logic::term::{Sort, Term, Terms};
@@ -24,8 +26,18 @@ pub(crate) struct Reached {
     targets: ObjectSet,
 }
 
-/// From the old words: the condition to go on, and for each word whether and what to write.
-type Compute<'a, S> = dyn FnMut(&mut S, &[Term]) -> (Term, Vec<(Term, Term)>) + 'a;
+/// A word that is read at the moment when a deadlock is looked for.
+pub(crate) struct Look {
+    address: Term,
+    value: Term,
+    targets: ObjectSet,
+}
+
+/// From the old words: whether to wait, and for each word whether and what to write.
+type Compute<'a, S> = dyn FnMut(&mut S, &[Term]) -> (Enabled, Vec<(Term, Term)>) + 'a;
+
+/// What stands for the first word of a synchronisation object that nobody has made.
+pub(crate) const UNDEFINED: u128 = 0xa5de_f1ed;
 
 /// Places that a symbolic offset may be at, before we say that they are too many.
 const MOST_PLACES: u64 = 1 << 14;
@@ -58,6 +70,9 @@ impl Summarizer<'_> {
             return self.reach_known(state, address, known as u64, bytes, writes);
         }
         let targets = self.points_to.points_to(frame.func, pointer).into_owned();
+        if targets.is_empty() {
+            self.skeleton.gap("a pointer is used that may be anything");
+        }
         let mut private = Vec::new();
         let mut shared = false;
         let mut elsewhere = Vec::new();
@@ -68,16 +83,19 @@ impl Summarizer<'_> {
             }
             for id in self.instances.of(object).to_vec() {
                 let inside = self.is_inside(id, address, bytes, writes);
-                if self.terms.as_bool(inside) != Some(false) {
-                    elsewhere.push(self.terms.not(inside));
-                    private.push((inside, id));
+                let lives = self.lives(&state, id);
+                let good = self.terms.and2(inside, lives);
+                if self.terms.as_bool(good) != Some(false) {
+                    elsewhere.push(self.terms.not(good));
+                    private.push((good, id));
                 }
             }
         }
         if shared {
             // Those in private objects are good; the rest is decided later.
             let not_private = self.terms.and(&elsewhere);
-            let valid = self.check(&state, address, bytes, writes, targets.clone());
+            let path = self.terms.and2(state.path, not_private);
+            let valid = self.check(&state, path, address, bytes, writes, targets.clone());
             let is_private = self.terms.not(not_private);
             let good = self.terms.or2(is_private, valid);
             let Some(state) = self.restrict(state, good) else { return Ok(None) };
@@ -93,7 +111,7 @@ impl Summarizer<'_> {
 
     fn reach_known(
         &mut self,
-        state: State,
+        mut state: State,
         address: Term,
         known: u64,
         bytes: u64,
@@ -109,16 +127,31 @@ impl Summarizer<'_> {
             self.violate(ViolationKind::InvalidPointer, state.path);
             return Ok(None);
         };
+        if self.instances.get(id).extent.is_some() {
+            let inside = self.is_inside(id, address, bytes, writes);
+            let outside = self.terms.not(inside);
+            let bad = self.terms.and2(state.path, outside);
+            self.violate(ViolationKind::OutOfBounds, bad);
+            match self.restrict(state, inside) {
+                Some(restricted) => state = restricted,
+                None => return Ok(None),
+            }
+        }
         let instance = self.instances.get(id);
         let (object, is_heap, sharing) = (instance.object, instance.is_heap, instance.sharing);
         let targets: ObjectSet = [object].into_iter().collect();
         let always = self.terms.bool(true);
         if sharing != Sharing::Shared {
-            return Ok(Some((state, Reached { private: vec![(always, id)], shared: None, targets })));
+            let lives = self.lives(&state, id);
+            let dies = self.terms.not(lives);
+            let bad = self.terms.and2(state.path, dies);
+            self.violate(ViolationKind::UseAfterFree, bad);
+            let state = self.restrict(state, lives);
+            return Ok(state.map(|state| (state, Reached { private: vec![(always, id)], shared: None, targets })));
         }
-        let mut state = state;
-        if is_heap {
-            let valid = self.check(&state, address, bytes, writes, targets.clone());
+        let is_of_another = self.instances.get(id).owner.is_some_and(|owner| owner != self.thread);
+        if is_heap || is_of_another || self.skeleton.deaths.iter().any(|death| death.instance == id) {
+            let valid = self.check(&state, state.path, address, bytes, writes, targets.clone());
             match self.restrict(state, valid) {
                 Some(restricted) => state = restricted,
                 None => return Ok(None),
@@ -127,27 +160,52 @@ impl Summarizer<'_> {
         Ok(Some((state, Reached { private: Vec::new(), shared: Some(always), targets })))
     }
 
+    /// Whether a private object lives.
+    fn lives(&mut self, state: &State, id: InstanceId) -> Term {
+        match state.memory.dead.get(&id) {
+            Some(&dead) => self.terms.not(dead),
+            None => self.terms.bool(true),
+        }
+    }
+
     /// Whether an access lies within an instance.
     pub(crate) fn is_inside(&mut self, id: InstanceId, address: Term, bytes: u64, writes: bool) -> Term {
         let instance = self.instances.get(id);
-        let (base, size) = (instance.base, instance.size);
+        let (base, size, extent) = (instance.base, instance.size, instance.extent);
         if instance.is_function || (writes && instance.is_constant) || size < bytes {
             return self.terms.bool(false);
         }
         let base = self.pointer(base);
         let offset = self.terms.sub(address, base);
-        let last = self.terms.bits(self.terms.width(address), u128::from(size - bytes));
-        self.terms.ule(offset, last)
+        let width = self.terms.width(address);
+        let Some(extent) = extent else {
+            let last = self.terms.bits(width, u128::from(size - bytes));
+            return self.terms.ule(offset, last);
+        };
+        let bytes = self.terms.bits(width, bytes.into());
+        let fits = self.terms.ule(bytes, extent);
+        let last = self.terms.sub(extent, bytes);
+        let inside = self.terms.ule(offset, last);
+        self.terms.and2(fits, inside)
     }
 
     /// A variable that says whether an access will have been good; see composition.
-    fn check(&mut self, state: &State, address: Term, bytes: u64, writes: bool, targets: ObjectSet) -> Term {
+    fn check(
+        &mut self,
+        state: &State,
+        path: Term,
+        address: Term,
+        bytes: u64,
+        writes: bool,
+        targets: ObjectSet,
+    ) -> Term {
         let valid = self.terms.variable(Sort::Bool, "valid");
         let not = self.terms.not(valid);
-        let bad = self.terms.and2(state.path, not);
-        self.violate(ViolationKind::InvalidPointer, bad);
-        let node = state.section.unwrap_or(NodeId(self.skeleton.nodes.len() as u32));
-        self.skeleton.checks.push(Check { valid, node, path: state.path, address, bytes, writes, targets });
+        let bad = self.terms.and2(path, not);
+        let next = NodeId(self.skeleton.nodes.len() as u32);
+        let node = self.current.or(state.section).unwrap_or(next);
+        self.violate_at(ViolationKind::InvalidPointer, bad, Some(node));
+        self.skeleton.checks.push(Check { valid, node, path, address, bytes, writes, targets });
         valid
     }
 
@@ -171,7 +229,11 @@ impl Summarizer<'_> {
         let initial = self.instances.get(id).initial;
         let mut terms = std::mem::take(&mut self.terms);
         let mut was_undefined = false;
+        let undefined_word = self.undefined_word.filter(|_| bytes == 4 && initial == Initial::Undefined);
         let value = cells.read(&mut terms, offset, bytes, &mut |terms, offset, bytes| {
+            if let Some(word) = undefined_word.filter(|_| bytes == 4) {
+                return word;
+            }
             was_undefined |= initial == Initial::Undefined;
             self.initial_bytes(terms, initial, offset, bytes)
         });
@@ -193,6 +255,7 @@ impl Summarizer<'_> {
         bytes: u32,
         value: Term,
     ) -> Result<(), Refused> {
+        let value = self.assigned(value);
         for (at, here) in self.places(id, address, bytes)? {
             let condition = self.terms.and2(condition, here);
             let new = match self.terms.as_bool(condition) {
@@ -206,7 +269,6 @@ impl Summarizer<'_> {
             let cells = state.memory.objects.entry(id).or_default();
             Rc::make_mut(cells).write(&mut self.terms, at, bytes, new);
         }
-        self.effects += 1;
         Ok(())
     }
 
@@ -278,8 +340,9 @@ impl Summarizer<'_> {
         if node.is_none() {
             self.step(event.node, state.path);
         }
-        if !event.writes.is_empty() {
-            self.effects += 1;
+        for write in event.writes.iter().filter(|_| event.is_plain) {
+            let condition = self.terms.and2(state.path, write.condition);
+            state.trail.push(Deed::Effect, condition);
         }
         if state.section.is_some() {
             let path = state.path;
@@ -304,6 +367,8 @@ impl Summarizer<'_> {
             targets,
             is_plain,
             is_atomic: is_atomic || state.section.is_some(),
+            in_section: state.section.is_some(),
+            role: Role::Other,
         }
     }
 
@@ -475,15 +540,39 @@ impl Summarizer<'_> {
         Ok(Some((state, old)))
     }
 
+    /// A step that makes a synchronisation object: `compute` gives what to write into its words.
+    pub(crate) fn make_words(
+        &mut self,
+        frame: &Frame,
+        state: State,
+        place: (&Expr, Term),
+        offsets: &[u64],
+        compute: &mut Compute<'_, Self>,
+    ) -> Result<Option<(State, Vec<Term>)>, Refused> {
+        self.update_words(frame, state, place, offsets, compute, false)
+    }
+
     /// A step on some words of a synchronisation object: reads all of them, then writes some. `compute` gets the old words and
     /// gives the condition to go on, and for each word whether and what to write.
     pub(crate) fn words(
         &mut self,
         frame: &Frame,
         state: State,
+        place: (&Expr, Term),
+        offsets: &[u64],
+        compute: &mut Compute<'_, Self>,
+    ) -> Result<Option<(State, Vec<Term>)>, Refused> {
+        self.update_words(frame, state, place, offsets, compute, true)
+    }
+
+    fn update_words(
+        &mut self,
+        frame: &Frame,
+        state: State,
         (pointer, address): (&Expr, Term),
         offsets: &[u64],
         compute: &mut Compute<'_, Self>,
+        must_be_defined: bool,
     ) -> Result<Option<(State, Vec<Term>)>, Refused> {
         let length = offsets.iter().max().map_or(4, |last| last + 4);
         let Some((state, reached)) = self.reach(frame, state, pointer, address, length, true)? else { return Ok(None) };
@@ -500,7 +589,9 @@ impl Summarizer<'_> {
                 value = Some(read);
             }
             for (condition, id) in reached.private.iter().rev() {
+                self.undefined_word = Some(self.terms.bits(32, UNDEFINED));
                 let here = self.private_read(&mut state, *id, at, 4)?;
+                self.undefined_word = None;
                 value = Some(match value {
                     None => here,
                     Some(other) => self.terms.ite(*condition, here, other),
@@ -508,10 +599,36 @@ impl Summarizer<'_> {
             }
             old.push(value.unwrap_or_else(|| self.terms.bits(32, 0)));
         }
+        let is_static = |object: AbstractId| matches!(self.points_to.objects()[object], AbstractObject::Static(_));
+        let must_be_defined = must_be_defined && !reached.targets.iter().all(is_static);
+        let undefined = self.is_undefined(old[0], must_be_defined);
         let (enabled, new) = compute(self, &old);
-        let Some(mut state) = self.restrict(state, enabled) else { return Ok(None) };
+        let mut state = state;
+        if let Some(condition) = enabled.condition() {
+            let goes_on = self.terms.variable(Sort::Bool, "goes on");
+            let condition = self.terms.or2(condition, undefined);
+            let implied = self.terms.implies(goes_on, condition);
+            self.skeleton.constraints.push(implied);
+            if self.properties.deadlock {
+                let later = self.words_later(&reached, address, offsets, &old);
+                let (enabled, _) = compute(self, &later);
+                let undefined = self.is_undefined(later[0], must_be_defined);
+                let condition = enabled.condition().unwrap_or(condition);
+                let condition = self.terms.or2(condition, undefined);
+                let until = match enabled {
+                    Enabled::Lock(_) => Until::Lock { free: condition, owner: later[0] },
+                    _ => Until::Enabled(condition),
+                };
+                let (thread, after, path) = (self.thread, self.last, state.path);
+                self.skeleton.waits.push(Wait { thread, after, path, goes_on, until });
+            }
+            let Some(going) = self.restrict(state, goes_on) else { return Ok(None) };
+            state = going;
+        }
         let mut writes = Vec::new();
+        let defined = self.terms.not(undefined);
         for (offset, (condition, value)) in offsets.iter().zip(new) {
+            let condition = self.terms.and2(condition, defined);
             if self.terms.as_bool(condition) == Some(false) {
                 continue;
             }
@@ -526,16 +643,74 @@ impl Summarizer<'_> {
                 self.private_write(&mut state, *id, condition, at, 4, value)?;
             }
         }
-        self.effects += 1;
         let mut event = self.event(&state, reached.targets.clone(), false, true);
         (event.reads, event.writes) = (units, writes);
         self.add_event(&mut state, None, event);
-        Ok(Some((state, old)))
+        let bad = self.terms.and2(state.path, undefined);
+        self.violate(ViolationKind::Uninitialised, bad);
+        Ok(self.restrict(state, defined).map(|state| (state, old)))
+    }
+
+    fn is_undefined(&mut self, word: Term, may_be: bool) -> Term {
+        let undefined = self.terms.bits(32, UNDEFINED);
+        let is_undefined = self.terms.eq(word, undefined);
+        let may_be = self.terms.bool(may_be);
+        self.terms.and2(may_be, is_undefined)
+    }
+
+    /// The words of an object at the moment when a deadlock is looked for.
+    fn words_later(&mut self, reached: &Reached, address: Term, offsets: &[u64], now: &[Term]) -> Vec<Term> {
+        let mut later = Vec::new();
+        for (offset, &now) in offsets.iter().zip(now) {
+            let Some(shared) = reached.shared else {
+                later.push(now);
+                continue;
+            };
+            let shift = self.terms.bits(self.terms.width(address), (*offset).into());
+            let address = self.terms.add(address, shift);
+            let value = match self.later.get(&address) {
+                Some(value) => *value,
+                None => {
+                    let value = self.terms.variable(Sort::Bits(32), "later");
+                    self.later.insert(address, value);
+                    self.looks.push(Look { address, value, targets: reached.targets.clone() });
+                    value
+                }
+            };
+            later.push(self.terms.ite(shared, value, now));
+        }
+        later
+    }
+
+    /// The moment when a deadlock is looked for: all that threads wait for is read at it.
+    pub(crate) fn add_moment(&mut self) {
+        let nobody = ThreadIndex(self.skeleton.threads.len() as u32);
+        let node = self.skeleton.add_node(nobody);
+        let asked = self.terms.variable(Sort::Bool, "deadlock");
+        for look in std::mem::take(&mut self.looks) {
+            let (place, span) = self.here;
+            let read = Unit { condition: asked, address: look.address, value: look.value, bytes: 4 };
+            self.skeleton.events.push(Event {
+                node,
+                thread: nobody,
+                place,
+                span,
+                occurs: asked,
+                reads: vec![read],
+                writes: Vec::new(),
+                targets: look.targets,
+                is_plain: false,
+                is_atomic: true,
+                in_section: false,
+                role: Role::Other,
+            });
+        }
+        self.skeleton.moment = Some(Moment { node, asked });
     }
 
     pub(crate) fn allocate(
         &mut self,
-        frame: &Frame,
+        frame: &mut Frame,
         mut state: State,
         dst: LocalId,
         size: &Expr,
@@ -543,14 +718,32 @@ impl Summarizer<'_> {
         storage: Storage,
     ) -> Result<Option<State>, Refused> {
         let size = self.evaluate(frame, &mut state, size)?;
-        let Some(size) = self.terms.as_bits(size) else {
-            return Err(Refused::new("an allocation of unknown size"));
-        };
-        self.effects += 1;
+        self.affect(&mut state);
         let (place, _) = self.here;
+        let (size, extent) = match self.terms.as_bits(size) {
+            Some(size) => (size, None),
+            None => {
+                let word = u32::from(self.program.model.pointer_bits());
+                let size = self.fit(size, word);
+                let what = Bounded::Allocation(place);
+                let most = u128::from(self.bounds.of_allocation(what));
+                let limit = self.terms.bits(word, most);
+                let is_small = self.terms.ule(size, limit);
+                let is_large = self.terms.not(is_small);
+                let beyond = self.terms.and2(state.path, is_large);
+                self.cut(beyond, what);
+                let Some(small) = self.restrict(state, is_small) else { return Ok(None) };
+                state = small;
+                (most, Some(size))
+            }
+        };
         let initial = if zeroed { Initial::Zero } else { Initial::Undefined };
         let what = AbstractObject::Site(place);
         let id = self.add_instance(what, size as u64, initial, storage == Storage::Heap, false)?;
+        self.instances.get_mut(id).extent = extent;
+        if storage == Storage::Stack {
+            frame.slots.push(id);
+        }
         let base = self.instances.get(id).base;
         let address = self.pointer(base);
         state.set_local(dst.0 as usize, address);
@@ -559,19 +752,50 @@ impl Summarizer<'_> {
 
     pub(crate) fn free(&mut self, frame: &Frame, mut state: State, pointer: &Expr) -> Result<Option<State>, Refused> {
         let address = self.evaluate(frame, &mut state, pointer)?;
-        self.effects += 1;
-        let targets = self.points_to.points_to(frame.func, pointer).into_owned();
-        if targets.iter().any(|object| self.shared.of(object) != Sharing::Shared) {
-            self.skeleton.gap("private memory is freed, and not watched after that");
+        self.affect(&mut state);
+        let targets = match self.instance_at(address) {
+            Some(id) => [self.instances.get(id).object].into_iter().collect(),
+            None => self.points_to.points_to(frame.func, pointer).into_owned(),
+        };
+        let null = self.pointer(0);
+        let mut good = vec![self.terms.eq(address, null)];
+        for object in targets.iter() {
+            if self.shared.of(object) == Sharing::Shared {
+                continue;
+            }
+            for id in self.instances.of(object).to_vec() {
+                let (base, is_heap) = (self.instances.get(id).base, self.instances.get(id).is_heap);
+                let base = self.pointer(base);
+                let here = self.terms.eq(address, base);
+                if !is_heap || self.terms.as_bool(here) == Some(false) {
+                    continue;
+                }
+                let lives = self.lives(&state, id);
+                good.push(self.terms.and2(here, lives));
+                let died = self.terms.not(lives);
+                let dead = self.terms.or2(died, here);
+                Rc::make_mut(&mut state.memory.dead).insert(id, dead);
+            }
         }
-        let node = self.next_node(&mut state);
-        let valid = self.terms.variable(Sort::Bool, "freed well");
-        let not = self.terms.not(valid);
+        let mut good = self.terms.or(&good);
+        if targets.iter().any(|object| self.shared.of(object) == Sharing::Shared) {
+            let node = self.next_node(&mut state);
+            let valid = self.terms.variable(Sort::Bool, "freed well");
+            let elsewhere = self.terms.not(good);
+            let path = self.terms.and2(state.path, elsewhere);
+            self.skeleton.frees.push(Free { valid, node, path, address, targets });
+            good = self.terms.or2(good, valid);
+            let done = self.terms.and2(state.path, good);
+            self.step(node, done);
+        }
+        let not = self.terms.not(good);
         let bad = self.terms.and2(state.path, not);
         self.violate(ViolationKind::InvalidFree, bad);
-        let good = self.terms.and2(state.path, valid);
-        self.step(node, good);
-        self.skeleton.frees.push(Free { valid, node, path: state.path, address, targets });
-        Ok(self.restrict(state, valid))
+        Ok(self.restrict(state, good))
+    }
+
+    /// The instance that an address of known value belongs to.
+    pub(crate) fn instance_at(&self, address: Term) -> Option<InstanceId> {
+        self.instances.at(self.program.model, self.terms.as_bits(address)? as u64)
     }
 }

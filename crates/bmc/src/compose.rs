@@ -1,15 +1,14 @@
 //! Composition: the axioms of sequential consistency over the skeleton (paper 000, sections 5 and 6).
 //!
 //! Threads become chains of the theory of order, each read gets a literal for every write that it may copy, and a literal for
-//! every write that may hit its location; who comes between whom is the theory's business. Before that, pruning: a write
-//! that comes after the read in its own thread, that cannot be at the same address, or that is always overwritten in its own
-//! thread before the read, is no candidate.
-//!
-//! Accesses of different sizes to the same objects are cut into pieces of one size, so that pieces either coincide or do not
-//! overlap.
+//! every write that may hit its location; who comes between whom is the theory's business. Which writes and which races are to
+//! be considered has been found before (`prune`).
 
+use crate::access::UNDEFINED;
 use crate::objects::Initial;
-use crate::skeleton::{Check, Event, NodeId, ThreadIndex, Unit};
+use crate::pieces::Piece;
+use crate::prune::{MayCopy, Pruned};
+use crate::skeleton::{Check, Event, Join, NodeId, Unit};
 use crate::summarize::Summarizer;
 use leno_ir::points_to::{AbstractId, ObjectSet};
 use leno_ir::sharing::Sharing;
@@ -25,6 +24,10 @@ pub enum Suspect {
     Violation(usize),
     /// Two events about to happen: the first could come right before the second.
     Race(usize, usize),
+    /// Nobody can go on.
+    Deadlock,
+    /// Threads wait for each other's locks.
+    Circle,
 }
 
 /// A skeleton in the solver.
@@ -32,39 +35,36 @@ pub struct Composition {
     pub solver: Solver,
     pub nodes: Vec<Node>,
     pub suspects: Vec<(Suspect, Lit)>,
-    /// Assumed to ask for any violation, and for any cut.
+    /// Assumed to ask for any violation.
     pub violated: Lit,
-    pub cut: Lit,
+    /// Assumed to ask for a cut.
     pub cuts: Vec<Lit>,
     /// Pairs of a read and a write that may be linked.
     pub links: usize,
+    /// False if it was interrupted.
+    pub is_complete: bool,
 }
 
-/// A piece of an event's access.
-#[derive(Clone, Copy)]
-struct Piece {
-    event: usize,
-    unit: Unit,
-    /// The event occurs, and so does this unit.
-    occurs: Term,
-}
-
-struct Composer<'a, 'p> {
-    summary: &'a mut Summarizer<'p>,
-    solver: Solver,
+pub(crate) struct Composer<'a, 'p> {
+    pub summary: &'a mut Summarizer<'p>,
+    pub solver: Solver,
     nodes: Vec<Node>,
     initial: Node,
     /// By node: the one before it on its thread.
     before: Vec<Option<NodeId>>,
     undefined: FxHashMap<(Term, u32), Term>,
+    /// What undefined words are for the read that is being linked, if it is of a synchronisation object.
+    undefined_word: Option<Term>,
     links: usize,
+    is_complete: bool,
 }
 
 /// Puts a skeleton into a fresh solver.
-pub fn compose(summary: &mut Summarizer<'_>, mut solver: Solver) -> Composition {
+pub fn compose(summary: &mut Summarizer<'_>, pruned: &Pruned, mut solver: Solver) -> Composition {
     let start = solver.add_chain();
     let initial = solver.add_node(start);
-    let chains: Vec<_> = summary.skeleton.threads.iter().map(|_| solver.add_chain()).collect();
+    // One more, for the moment when a deadlock is looked for.
+    let chains: Vec<_> = (0..=summary.skeleton.threads.len()).map(|_| solver.add_chain()).collect();
     let nodes: Vec<Node> =
         summary.skeleton.nodes.iter().map(|thread| solver.add_node(chains[thread.0 as usize])).collect();
     let mut last: Vec<Option<NodeId>> = vec![None; chains.len()];
@@ -79,8 +79,18 @@ pub fn compose(summary: &mut Summarizer<'_>, mut solver: Solver) -> Composition 
             None => solver.add_edge(initial, first),
         }
     }
-    let mut composer = Composer { summary, solver, nodes, initial, before, undefined: FxHashMap::default(), links: 0 };
-    composer.memory();
+    let mut composer = Composer {
+        summary,
+        solver,
+        nodes,
+        initial,
+        before,
+        undefined: FxHashMap::default(),
+        undefined_word: None,
+        links: 0,
+        is_complete: true,
+    };
+    composer.memory(pruned);
     composer.joins();
     composer.frees();
     composer.checks();
@@ -88,186 +98,82 @@ pub fn compose(summary: &mut Summarizer<'_>, mut solver: Solver) -> Composition 
         let constraint = composer.summary.skeleton.constraints[index];
         composer.solver.assert(&composer.summary.terms, constraint);
     }
-    composer.questions()
+    composer.questions(pruned)
 }
 
 impl Composer<'_, '_> {
-    fn node(&self, id: NodeId) -> Node {
+    pub fn node(&self, id: NodeId) -> Node {
         self.nodes[(id.0 as usize).min(self.nodes.len() - 1)]
     }
 
-    fn literal(&mut self, term: Term) -> Lit {
+    /// Whether to stop here; then the composition is not to be used.
+    fn is_interrupted(&mut self) -> bool {
+        self.is_complete &= !(self.summary.interrupted)();
+        !self.is_complete
+    }
+
+    pub fn literal(&mut self, term: Term) -> Lit {
         self.solver.literal(&self.summary.terms, term)
     }
 
     // --- memory
 
-    fn memory(&mut self) {
-        let sizes = self.piece_sizes();
-        let (mut reads, mut writes) = (Vec::new(), Vec::new());
-        for index in 0..self.summary.skeleton.events.len() {
-            let event = self.summary.skeleton.events[index].clone();
-            let size = event.targets.iter().find_map(|object| sizes.get(&object).copied());
-            for unit in &event.reads {
-                self.cut_up(index, &event, unit, size, &mut reads);
+    fn memory(&mut self, pruned: &Pruned) {
+        for (read, may_copy) in pruned.pieces.reads.iter().zip(&pruned.may_copy) {
+            if self.is_interrupted() {
+                return;
             }
-            for unit in &event.writes {
-                self.cut_up(index, &event, unit, size, &mut writes);
+            if let Some(may_copy) = may_copy {
+                self.link(read, may_copy, &pruned.pieces.writes);
             }
-        }
-        for read in reads {
-            self.link(read, &writes);
-        }
-    }
-
-    /// For each shared object the size of the pieces that accesses to it are cut into: the largest one that all are made of.
-    fn piece_sizes(&self) -> FxHashMap<AbstractId, u32> {
-        let mut group: FxHashMap<AbstractId, AbstractId> = FxHashMap::default();
-        fn find(group: &mut FxHashMap<AbstractId, AbstractId>, id: AbstractId) -> AbstractId {
-            let mut root = id;
-            while let Some(&parent) = group.get(&root)
-                && parent != root
-            {
-                root = parent;
-            }
-            group.insert(id, root);
-            root
-        }
-        let events = &self.summary.skeleton.events;
-        let shared = |object: &AbstractId| self.summary.shared.of(*object) == Sharing::Shared;
-        for event in events {
-            let mut roots = event.targets.iter().filter(shared).map(|o| find(&mut group, o)).collect::<Vec<_>>();
-            roots.sort_unstable();
-            for pair in roots.windows(2) {
-                let (a, b) = (find(&mut group, pair[0]), find(&mut group, pair[1]));
-                group.insert(b, a);
-            }
-        }
-        let mut sizes: FxHashMap<AbstractId, u32> = FxHashMap::default();
-        for event in events {
-            let Some(object) = event.targets.iter().find(shared) else { continue };
-            let root = find(&mut group, object);
-            for unit in event.reads.iter().chain(&event.writes) {
-                let aligned = self.alignment(unit);
-                let size = sizes.entry(root).or_insert(aligned);
-                *size = (*size).min(aligned);
-            }
-        }
-        let objects: Vec<AbstractId> = group.keys().copied().collect();
-        objects.into_iter().filter_map(|o| Some((o, *sizes.get(&find(&mut group, o))?))).collect()
-    }
-
-    /// The largest power of two that an access is made of and, where its address is known, aligned to.
-    fn alignment(&self, unit: &Unit) -> u32 {
-        let of_size = 1 << unit.bytes.trailing_zeros();
-        match self.summary.terms.as_bits(unit.address) {
-            Some(address) => of_size.min(1u32 << (address as u64 | 1 << 16).trailing_zeros()),
-            None => of_size,
-        }
-    }
-
-    fn cut_up(&mut self, index: usize, event: &Event, unit: &Unit, size: Option<u32>, pieces: &mut Vec<Piece>) {
-        let terms = &mut self.summary.terms;
-        let occurs = terms.and2(event.occurs, unit.condition);
-        if terms.as_bool(occurs) == Some(false) {
-            return;
-        }
-        let size = size.unwrap_or(unit.bytes);
-        if size == unit.bytes {
-            pieces.push(Piece { event: index, unit: *unit, occurs });
-            return;
-        }
-        for part in 0..unit.bytes / size {
-            let shift = terms.bits(terms.width(unit.address), u128::from(part * size));
-            let address = terms.add(unit.address, shift);
-            let value = terms.extract(unit.value, part * size * 8, size * 8);
-            pieces.push(Piece { event: index, unit: Unit { address, value, bytes: size, ..*unit }, occurs });
         }
     }
 
     /// Gives a read its candidates.
-    fn link(&mut self, read: Piece, writes: &[Piece]) {
-        let (node, thread, targets) = {
-            let event = &self.summary.skeleton.events[read.event];
-            (event.node, event.thread, event.targets.clone())
-        };
+    fn link(&mut self, read: &Piece, may_copy: &MayCopy, writes: &[Piece]) {
+        let node = self.summary.skeleton.events[read.event].node;
         let theory_read = self.solver.add_read(self.node(node));
         let occurs = self.literal(read.occurs);
         let mut sources = vec![!occurs];
-        let mut overwritten = false;
-        let mut candidates: Vec<(usize, Lit, Lit)> = Vec::new();
-        // From the last write to the first, so that one that always overwrites hides those before it.
-        for write in writes.iter().rev() {
-            let event = &self.summary.skeleton.events[write.event];
-            if event.node == node || !event.targets.intersects(&targets) || write.unit.bytes != read.unit.bytes {
+        let mut candidates: Vec<(usize, Lit)> = Vec::new();
+        for &index in &may_copy.writes {
+            let write = &writes[index];
+            let write_node = self.summary.skeleton.events[write.event].node;
+            // (A section sees its own writes by itself.)
+            if write_node == node || write.unit.bytes != read.unit.bytes {
                 continue;
             }
-            let is_own = event.thread == thread;
-            if is_own && (event.node > node || overwritten) {
-                continue;
-            }
-            if !is_own && self.comes_after_start_of(node, event.thread) {
-                continue;
-            }
-            let (write_node, write_event) = (event.node, write.event);
-            let same = self.summary.terms.eq(read.unit.address, write.unit.address);
+            let same = self.summary.terms.eq(read.place, write.place);
             let hit = self.summary.terms.and2(same, write.occurs);
-            if self.summary.terms.as_bool(hit) == Some(false) {
-                continue;
-            }
-            let is_same = self.summary.terms.as_bool(same) == Some(true);
-            overwritten |= is_own && is_same && self.implies(read.occurs, write.occurs);
             let hit = self.literal(hit);
             let source = self.solver.new_literal();
-            let equal = self.summary.terms.eq(read.unit.value, write.unit.value);
-            let equal = self.literal(equal);
             self.solver.add_clause(&[!source, occurs]);
             self.solver.add_clause(&[!source, hit]);
-            self.solver.add_clause(&[!source, equal]);
+            self.solver.equal_if(&mut self.summary.terms, source, read.unit.value, write.unit.value);
             self.solver.add_reads_from(theory_read, source, self.node(write_node));
             self.solver.add_hit(theory_read, hit, self.node(write_node));
             // Of two writes of one moment only the later one can be seen.
-            for &(other, other_hit, _) in &candidates {
-                if self.summary.skeleton.events[other].node == write_node && other > write_event {
+            for &(other, other_hit) in &candidates {
+                if self.summary.skeleton.events[other].node == write_node && other > write.event {
                     self.solver.add_clause(&[!source, !other_hit]);
                 }
             }
-            candidates.push((write_event, hit, source));
+            candidates.push((write.event, hit));
             sources.push(source);
             self.links += 1;
         }
-        if !overwritten {
+        if may_copy.initial {
+            let targets = self.summary.skeleton.events[read.event].targets.clone();
+            let is_sync = !self.summary.skeleton.events[read.event].is_plain && read.unit.bytes == 4;
+            self.undefined_word = is_sync.then(|| self.summary.terms.bits(32, UNDEFINED));
             let value = self.initial_value(&read.unit, &targets);
-            let equal = self.summary.terms.eq(read.unit.value, value);
-            let equal = self.literal(equal);
             let source = self.solver.new_literal();
             self.solver.add_clause(&[!source, occurs]);
-            self.solver.add_clause(&[!source, equal]);
+            self.solver.equal_if(&mut self.summary.terms, source, read.unit.value, value);
             self.solver.add_reads_from(theory_read, source, self.initial);
             sources.push(source);
         }
         self.solver.add_clause(&sources);
-    }
-
-    /// Whether whenever `a` holds, so does `b`, for all that can be seen at a glance.
-    fn implies(&mut self, a: Term, b: Term) -> bool {
-        let not = self.summary.terms.not(b);
-        let both = self.summary.terms.and2(a, not);
-        self.summary.terms.as_bool(both) == Some(false)
-    }
-
-    /// Whether a thread starts only after a node has happened.
-    fn comes_after_start_of(&self, node: NodeId, thread: ThreadIndex) -> bool {
-        let of = self.summary.skeleton.nodes[node.0 as usize];
-        let mut child = thread;
-        while let Some((spawn, _)) = self.summary.skeleton.threads[child.0 as usize].spawned {
-            let parent = self.summary.skeleton.nodes[spawn.0 as usize];
-            if parent == of {
-                return node <= spawn;
-            }
-            child = parent;
-        }
-        false
     }
 
     /// What a read sees that nobody has written before.
@@ -325,6 +231,9 @@ impl Composer<'_, '_> {
 
     /// Anything, but the same for one address.
     fn undefined(&mut self, unit: &Unit) -> Term {
+        if let Some(word) = self.undefined_word {
+            return word;
+        }
         let terms = &mut self.summary.terms;
         let fresh = || terms.variable(Sort::Bits(unit.bytes * 8), "undefined");
         *self.undefined.entry((unit.address, unit.bytes)).or_insert_with(fresh)
@@ -336,6 +245,10 @@ impl Composer<'_, '_> {
         let mut joined_by: FxHashMap<usize, Vec<Lit>> = FxHashMap::default();
         for index in 0..self.summary.skeleton.joins.len() {
             let join = self.summary.skeleton.joins[index].clone();
+            self.invalid_handle(index);
+            if join.is_detach {
+                continue;
+            }
             let occurs = self.summary.terms.and2(join.path, join.done);
             let occurs = self.literal(occurs);
             let mut some = vec![!occurs];
@@ -356,6 +269,9 @@ impl Composer<'_, '_> {
                 earlier.iter().for_each(|earlier| self.solver.add_clause(&[!joined, !*earlier]));
                 earlier.push(joined);
                 self.solver.add_guarded_edge(joined, self.node(last), self.node(join.node));
+                for detached in self.uses(index, handle, |other| other.is_detach) {
+                    self.solver.add_clause(&[!joined, !detached]);
+                }
                 if let Some(value) = join.result {
                     let equal = self.summary.terms.eq(value, result);
                     let equal = self.literal(equal);
@@ -366,13 +282,55 @@ impl Composer<'_, '_> {
         }
     }
 
-    /// A free is good if it is of null, or of the beginning of a heap object that no other free came before.
+    /// Joins and detaches of a thread that may have come before one.
+    fn uses(&mut self, index: usize, handle: Term, is_meant: impl Fn(&Join) -> bool) -> Vec<Lit> {
+        let node = self.summary.skeleton.joins[index].node;
+        let mut uses = Vec::new();
+        for other in 0..self.summary.skeleton.joins.len() {
+            let join = self.summary.skeleton.joins[other].clone();
+            if other != index && is_meant(&join) {
+                let same = self.summary.terms.eq(join.handle, handle);
+                let done = self.summary.terms.and(&[same, join.path, join.done]);
+                uses.extend(self.happened_before(done, join.node, node));
+            }
+        }
+        uses
+    }
+
+    /// A handle can be invalid only if every thread that it could be of has been joined or detached, or was not started, before.
+    fn invalid_handle(&mut self, index: usize) {
+        let join = self.summary.skeleton.joins[index].clone();
+        let Some(invalid) = join.invalid else { return };
+        let invalid = self.literal(invalid);
+        for other in 0..self.summary.skeleton.threads.len() {
+            let thread = &self.summary.skeleton.threads[other];
+            let (handle, spawned) = (thread.handle, thread.spawned);
+            let same = self.summary.terms.eq(join.handle, handle);
+            if self.summary.terms.as_bool(same) == Some(false) {
+                continue;
+            }
+            let mut clause = vec![!invalid, !self.literal(same)];
+            clause.extend(self.uses(index, handle, |_| true));
+            if let Some((node, path)) = spawned {
+                match self.happened_before(path, node, join.node) {
+                    Some(started) => clause.push(!started),
+                    None => continue,
+                }
+            }
+            self.solver.add_clause(&clause);
+        }
+    }
+
+    fn shared_targets(&self, targets: &ObjectSet) -> Vec<AbstractId> {
+        targets.iter().filter(|object| self.summary.shared.of(*object) == Sharing::Shared).collect()
+    }
+
+    /// A free of a shared object is good if it is of the beginning of a heap object that no other free came before.
     fn frees(&mut self) {
         for index in 0..self.summary.skeleton.frees.len() {
             let free = self.summary.skeleton.frees[index].clone();
-            let null = self.summary.pointer(0);
-            let mut known = vec![self.summary.terms.eq(free.address, null)];
-            for object in free.targets.iter() {
+            let mut known = Vec::new();
+            for object in self.shared_targets(&free.targets) {
                 for id in self.summary.instances.of(object).to_vec() {
                     let instance = self.summary.instances.get(id);
                     if instance.is_heap {
@@ -383,8 +341,6 @@ impl Composer<'_, '_> {
             }
             let known = self.summary.terms.or(&known);
             let known = self.literal(known);
-            let is_null = self.summary.terms.eq(free.address, null);
-            let not_null = self.summary.terms.not(is_null);
             let mut earlier = Vec::new();
             for other in 0..self.summary.skeleton.frees.len() {
                 let other = self.summary.skeleton.frees[other].clone();
@@ -392,7 +348,7 @@ impl Composer<'_, '_> {
                     continue;
                 }
                 let same = self.summary.terms.eq(free.address, other.address);
-                let done = self.summary.terms.and(&[same, not_null, other.path, other.valid]);
+                let done = self.summary.terms.and(&[same, other.path, other.valid]);
                 earlier.extend(self.happened_before(done, other.node, free.node));
             }
             let path = self.literal(free.path);
@@ -402,11 +358,16 @@ impl Composer<'_, '_> {
     }
 
     /// The literal that `condition` holds and `first` comes before `second`; None if that cannot be.
-    fn happened_before(&mut self, condition: Term, first: NodeId, second: NodeId) -> Option<Lit> {
+    pub fn happened_before(&mut self, condition: Term, first: NodeId, second: NodeId) -> Option<Lit> {
         if self.summary.terms.as_bool(condition) == Some(false) {
             return None;
         }
         let condition = self.literal(condition);
+        self.happened_before_literal(condition, first, second)
+    }
+
+    /// The same, of a condition that is a literal.
+    pub fn happened_before_literal(&mut self, condition: Lit, first: NodeId, second: NodeId) -> Option<Lit> {
         let nodes = &self.summary.skeleton.nodes;
         let second = NodeId(second.0.min(nodes.len() as u32 - 1));
         if nodes[first.0 as usize] == nodes[second.0 as usize] {
@@ -433,10 +394,13 @@ impl Composer<'_, '_> {
 
     fn checks(&mut self) {
         for index in 0..self.summary.skeleton.checks.len() {
+            if self.is_interrupted() {
+                return;
+            }
             let check = self.summary.skeleton.checks[index].clone();
             let mut inside = Vec::new();
             let mut dead = Vec::new();
-            for object in check.targets.iter() {
+            for object in self.shared_targets(&check.targets) {
                 for id in self.summary.instances.of(object).to_vec() {
                     let here = self.summary.is_inside(id, check.address, check.bytes, check.writes);
                     if self.summary.terms.as_bool(here) == Some(false) {
@@ -446,7 +410,14 @@ impl Composer<'_, '_> {
                     let instance = self.summary.instances.get(id);
                     if instance.is_heap {
                         let base = instance.base;
-                        self.deaths(&check, here, object, base, &mut dead);
+                        self.frees_of(&check, here, object, base, &mut dead);
+                    }
+                    for other in 0..self.summary.skeleton.deaths.len() {
+                        let death = self.summary.skeleton.deaths[other];
+                        if death.instance == id {
+                            let done = self.summary.terms.and2(here, death.path);
+                            dead.extend(self.happened_before(done, death.node, check.node));
+                        }
                     }
                 }
             }
@@ -458,7 +429,7 @@ impl Composer<'_, '_> {
     }
 
     /// The frees that may have come before an access to an instance.
-    fn deaths(&mut self, check: &Check, here: Term, object: AbstractId, base: u64, dead: &mut Vec<Lit>) {
+    fn frees_of(&mut self, check: &Check, here: Term, object: AbstractId, base: u64, dead: &mut Vec<Lit>) {
         for other in 0..self.summary.skeleton.frees.len() {
             let free = self.summary.skeleton.frees[other].clone();
             if !free.targets.contains(object) {
@@ -473,19 +444,25 @@ impl Composer<'_, '_> {
 
     // --- questions
 
-    fn questions(mut self) -> Composition {
+    fn questions(mut self, pruned: &Pruned) -> Composition {
         let mut suspects = Vec::new();
         for index in 0..self.summary.skeleton.violations.len() {
             let violation = self.summary.skeleton.violations[index].clone();
             let selected = self.solver.new_literal();
             let condition = self.literal(violation.condition);
             self.solver.add_clause(&[!selected, condition]);
-            self.before_exits(selected, violation.after);
+            self.before_exits(selected, violation.at.unwrap_or(violation.after));
             suspects.push((Suspect::Violation(index), selected));
         }
-        if self.summary.properties.race {
-            self.races(&mut suspects);
+        for &(first, second) in &pruned.races {
+            if self.is_interrupted() {
+                break;
+            }
+            if let Some(lit) = self.race(first, second) {
+                suspects.push((Suspect::Race(first, second), lit));
+            }
         }
+        self.deadlocks(&mut suspects);
         let mut cuts = Vec::new();
         for index in 0..self.summary.skeleton.cuts.len() {
             let cut = self.summary.skeleton.cuts[index].clone();
@@ -495,16 +472,15 @@ impl Composer<'_, '_> {
             self.before_exits(selected, cut.after);
             cuts.push(selected);
         }
-        let (violated, cut) = (self.solver.new_literal(), self.solver.new_literal());
+        let violated = self.solver.new_literal();
         let any: Vec<Lit> = std::iter::once(!violated).chain(suspects.iter().map(|&(_, lit)| lit)).collect();
         self.solver.add_clause(&any);
-        let any: Vec<Lit> = std::iter::once(!cut).chain(cuts.iter().copied()).collect();
-        self.solver.add_clause(&any);
-        Composition { solver: self.solver, nodes: self.nodes, suspects, violated, cut, cuts, links: self.links }
+        let (links, is_complete) = (self.links, self.is_complete);
+        Composition { solver: self.solver, nodes: self.nodes, suspects, violated, cuts, links, is_complete }
     }
 
     /// If `selected`, then `node` comes before every end of the process that occurs.
-    fn before_exits(&mut self, selected: Lit, node: NodeId) {
+    pub fn before_exits(&mut self, selected: Lit, node: NodeId) {
         let thread = self.summary.skeleton.nodes[node.0 as usize];
         for index in 0..self.summary.skeleton.exits.len() {
             let (condition, exit) = self.summary.skeleton.exits[index];
@@ -518,17 +494,6 @@ impl Composer<'_, '_> {
         }
     }
 
-    fn races(&mut self, suspects: &mut Vec<(Suspect, Lit)>) {
-        let count = self.summary.skeleton.events.len();
-        for first in 0..count {
-            for second in first + 1..count {
-                if let Some(lit) = self.race(first, second) {
-                    suspects.push((Suspect::Race(first, second), lit));
-                }
-            }
-        }
-    }
-
     fn race(&mut self, first: usize, second: usize) -> Option<Lit> {
         let events = &self.summary.skeleton.events;
         let (a, b) = (&events[first], &events[second]);
@@ -538,8 +503,6 @@ impl Composer<'_, '_> {
             || (a.is_atomic && b.is_atomic)
             || (a.writes.is_empty() && b.writes.is_empty())
             || !a.targets.intersects(&b.targets)
-            || self.comes_after_start_of(a.node, b.thread)
-            || self.comes_after_start_of(b.node, a.thread)
         {
             return None;
         }
@@ -566,7 +529,8 @@ impl Composer<'_, '_> {
     /// Whether two accesses have a byte in common.
     fn overlap(&mut self, a: &Unit, b: &Unit) -> Term {
         let terms = &mut self.summary.terms;
-        if a.bytes == b.bytes {
+        let are_known = terms.as_bits(a.address).is_some() && terms.as_bits(b.address).is_some();
+        if a.bytes == b.bytes && !are_known {
             return terms.eq(a.address, b.address);
         }
         let width = terms.width(a.address);

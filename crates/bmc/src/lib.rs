@@ -4,26 +4,45 @@
 //! |---|---|
 //! | `nesting` | the order in which blocks are executed: loops within loops |
 //! | `objects` | every allocation, activation and thread has instances of its own |
-//! | `summarize`, `evaluate`, `access`, `private`, `sync`, `liveness` | bounded symbolic execution of a thread into events |
+//! | `summarize`, `evaluate`, `access`, `private`, `sync`, `liveness`, `trail` | bounded symbolic execution of a thread into events |
 //! | `skeleton` | the events: location, value, condition, order |
-//! | `compose` | the axioms of sequential consistency over them, in the solver |
+//! | `pieces` | accesses of different sizes, cut up |
+//! | `prune`, `happens`, `sections`, `propagate`, `implication` | which write may be seen by which read, and what may race |
+//! | `compose`, `deadlock` | the axioms of sequential consistency over them, in the solver |
 //! | `witness` | a model, followed by the interpreter |
-//!
-//! Deepening: loops start with small bounds. If no violation is found, the solver is asked whether some loop can still go on; the
-//! bounds of exactly those that can are raised. When none can, the absence of violations is proved.
+//! | `deepen` | rounds of all this with larger and larger bounds |
+//! | `loops` | the names of what has a bound |
+//! | `cssa` | the same without summaries, for comparison |
+//! | `show`, `formula` | the skeleton, printed |
 
 mod access;
 mod compose;
+mod cssa;
+mod deadlock;
+mod deepen;
 mod evaluate;
+mod formula;
+mod happens;
+mod implication;
 mod liveness;
+mod loops;
 mod nesting;
 mod objects;
+mod pieces;
 mod private;
+mod propagate;
+mod prune;
+mod sections;
+mod show;
 mod skeleton;
 mod summarize;
 mod sync;
+mod trail;
 mod witness;
 
+pub use cssa::Mode;
+pub use deepen::{Completed, Unknown};
+pub use show::Picture;
 pub use skeleton::{Bounded, Skeleton};
 pub use summarize::Bounds;
 
@@ -31,185 +50,130 @@ use compose::compose;
 use leno_explore::Properties;
 use leno_ir::program::Program;
 use leno_ir::witness::Witness;
-use leno_logic::core::Answer;
-use leno_logic::limits::{Limits, Stop};
+use leno_logic::limits::Limits;
 use leno_logic::solver::Solver;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use summarize::Summarizer;
 
+/// What to look for, and how.
+#[derive(Clone, Debug)]
+pub struct Task {
+    pub properties: Properties,
+    pub unwinding: Unwinding,
+    /// Only schedules with at most so many switches between threads.
+    pub context_bound: Option<usize>,
+    /// Whether to leave out links and races that can be seen to be impossible. Without it, everything is composed with everything.
+    pub prune: bool,
+    pub mode: Mode,
+}
+
+impl Task {
+    pub fn new(properties: Properties) -> Task {
+        Task { properties, unwinding: Unwinding::default(), context_bound: None, prune: true, mode: Mode::default() }
+    }
+}
+
+/// How far to unroll. What has no bound here starts with a small one, which is raised as long as that is needed.
+#[derive(Clone, Debug, Default)]
+pub struct Unwinding {
+    /// The bound of every loop that is not named.
+    pub fixed: Option<u32>,
+    /// Loops by name (`file:line` or `function:line` of their heads, or a function for its recursion), and their bounds.
+    pub named: Vec<(String, u32)>,
+}
+
 /// What the engine says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Staged {
+    /// Proved for all schedules and all inputs.
     Safe,
     Unsafe(Box<Witness>),
-    Unknown(String),
+    Unknown(Unknown),
 }
 
 /// What it took.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
+    /// How often the program was unrolled; the other figures are those of the last time.
     pub rounds: u32,
     pub threads: usize,
     pub events: usize,
+    pub reads: usize,
+    pub writes: usize,
+    /// Pairs of a read and a write that it may copy.
     pub links: usize,
-    pub conflicts: u64,
     /// Violations that were looked for.
     pub suspects: usize,
-}
-
-/// How to unroll.
-#[derive(Clone, Debug, Default)]
-pub struct Unwinding {
-    /// The same bound for every loop, instead of deepening.
-    pub fixed: Option<u32>,
+    /// Of all rounds.
+    pub conflicts: u64,
+    pub summarizing: Duration,
+    pub pruning: Duration,
+    pub composing: Duration,
+    pub solving: Duration,
 }
 
 /// Checks a program. `interrupted` is asked all the time; true means: stop.
-pub fn check(
-    program: &Program,
-    properties: Properties,
-    unwinding: &Unwinding,
-    limits: &Limits,
-    interrupted: &dyn Fn() -> bool,
-) -> (Staged, Stats) {
+pub fn check(program: &Program, task: &Task, limits: &Limits, interrupted: &dyn Fn() -> bool) -> (Staged, Stats) {
     let cancel = Arc::new(AtomicBool::new(false));
     let (deadline, memory) = (limits.deadline, limits.memory);
     let flag = cancel.clone();
     let work = move || {
         let mut limits = Limits::default();
         (limits.deadline, limits.memory, limits.cancel) = (deadline, memory, Some(flag));
-        deepen(program, properties, unwinding, &limits)
+        deepen::decide(program, task, &limits)
     };
     // The summary of a call within a call is a call within a call: that needs a stack.
     std::thread::scope(|scope| {
         let Ok(worker) = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work) else {
-            return (Staged::Unknown("there is no room for the engine's stack".to_string()), Stats::default());
+            return (Staged::Unknown(Unknown::because("there is no room for the engine's stack")), Stats::default());
         };
         while !worker.is_finished() {
             cancel.fetch_or(interrupted(), Ordering::Relaxed);
             std::thread::sleep(Duration::from_millis(2));
         }
-        worker.join().unwrap_or_else(|_| (Staged::Unknown("the engine failed".to_string()), Stats::default()))
+        worker.join().unwrap_or_else(|_| (Staged::Unknown(Unknown::because("the engine failed")), Stats::default()))
     })
 }
 
-/// The question whether something goes wrong with every loop unrolled up to `bound` times, as SMT-LIB 2 with integer clocks.
-pub fn query(program: &Program, properties: Properties, bound: u32) -> Result<String, String> {
-    let bounds = Bounds { default: bound, particular: BTreeMap::new() };
-    let never = || false;
-    let mut summary = Summarizer::new(program, properties, &bounds, &never);
-    summary.run().map_err(|refused| refused.reason)?;
-    let composition = compose(&mut summary, Solver::default().recording());
-    let query = composition.solver.query().ok_or("nothing was recorded")?;
-    Ok(query.script(&summary.terms, &[composition.violated]).question())
+/// Whether all loops that are named exist; if not, which one does not.
+pub fn find_loops(program: &Program, unwinding: &Unwinding) -> Result<(), String> {
+    loops::bounds(program, unwinding).map(|_| ())
+}
+
+/// The question whether something goes wrong within the first bounds, as SMT-LIB 2 with integer clocks.
+pub fn query(program: &Program, task: &Task) -> Result<String, String> {
+    on_a_large_stack(|| {
+        let bounds = loops::bounds(program, &task.unwinding)?;
+        let never = || false;
+        let mut summary = Summarizer::new(program, task, &bounds, &never);
+        summary.run().map_err(|refused| refused.reason)?;
+        let pruned = if task.prune { prune::prune(&mut summary) } else { prune::keep_all(&mut summary) };
+        let composition = compose(&mut summary, &pruned, Solver::default().recording());
+        let query = composition.solver.query().ok_or("nothing was recorded")?;
+        Ok(query.script(&summary.terms, &[composition.violated]).question())
+    })
+}
+
+/// The skeleton within the first bounds, for people to read.
+pub fn show(program: &Program, task: &Task, picture: Picture) -> Result<String, String> {
+    on_a_large_stack(|| {
+        let bounds = loops::bounds(program, &task.unwinding)?;
+        let never = || false;
+        let mut summary = Summarizer::new(program, task, &bounds, &never);
+        summary.run().map_err(|refused| refused.reason)?;
+        Ok(show::show(&summary, picture))
+    })
+}
+
+/// Summaries of calls within calls need a stack.
+fn on_a_large_stack<T: Send>(work: impl FnOnce() -> Result<T, String> + Send) -> Result<T, String> {
+    std::thread::scope(|scope| {
+        let worker = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
+        let worker = worker.map_err(|_| "there is no room for the engine's stack".to_string())?;
+        worker.join().unwrap_or_else(|_| Err("the engine failed".to_string()))
+    })
 }
 
 const STACK: usize = 1 << 30;
-
-fn deepen(program: &Program, properties: Properties, unwinding: &Unwinding, limits: &Limits) -> (Staged, Stats) {
-    let mut bounds = Bounds { default: unwinding.fixed.unwrap_or(2), particular: BTreeMap::new() };
-    let mut stats = Stats::default();
-    let mut completed = None;
-    loop {
-        stats.rounds += 1;
-        let (outcome, cut) = round(program, properties, &bounds, limits, &mut stats);
-        let Some(cut) = cut else { return (with_bound(outcome, completed), stats) };
-        completed = Some(bounds.default.max(bounds.particular.values().copied().min().unwrap_or(0)));
-        if unwinding.fixed.is_some() {
-            let reason = format!("no violation with loops unrolled {} times; some loop can go on", bounds.default);
-            return (Staged::Unknown(reason), stats);
-        }
-        for what in cut {
-            let bound = bounds.of(what);
-            bounds.particular.insert(what, bound * 2);
-        }
-    }
-}
-
-fn with_bound(outcome: Staged, completed: Option<u32>) -> Staged {
-    match (outcome, completed) {
-        (Staged::Unknown(reason), Some(bound)) => {
-            Staged::Unknown(format!("{reason}; no violation with loops unrolled {bound} times"))
-        }
-        (outcome, _) => outcome,
-    }
-}
-
-/// One round: an outcome, and what has to be unrolled further if there is none yet.
-fn round(
-    program: &Program,
-    properties: Properties,
-    bounds: &Bounds,
-    limits: &Limits,
-    stats: &mut Stats,
-) -> (Staged, Option<Vec<Bounded>>) {
-    let interrupted = || limits.stop().is_some();
-    let mut summary = Summarizer::new(program, properties, bounds, &interrupted);
-    if let Err(refused) = summary.run() {
-        let reason = limits.stop().map_or(refused.reason, describe);
-        return (Staged::Unknown(reason), None);
-    }
-    let mut composition = compose(&mut summary, Solver::default());
-    stats.threads = summary.skeleton.threads.len();
-    stats.events = summary.skeleton.events.len();
-    stats.links = composition.links;
-    stats.suspects = composition.suspects.len();
-    let answer = composition.solver.solve(&[composition.violated], limits);
-    stats.conflicts += composition.solver.statistics().conflicts;
-    match answer {
-        Answer::Satisfiable => match witness::witness(&summary, &mut composition) {
-            Ok(witness) => return (Staged::Unsafe(Box::new(witness)), None),
-            Err(reason) => {
-                let reason = format!("a violation was found that the interpreter does not confirm: {reason}");
-                return (Staged::Unknown(reason), None);
-            }
-        },
-        Answer::Unknown(stop) => return (Staged::Unknown(describe(stop)), None),
-        Answer::Unsatisfiable => {}
-    }
-    let mut reachable = Vec::new();
-    loop {
-        match composition.solver.solve(&[composition.cut], limits) {
-            Answer::Unsatisfiable => break,
-            Answer::Unknown(stop) => return (Staged::Unknown(describe(stop)), None),
-            Answer::Satisfiable => {
-                let solver = &mut composition.solver;
-                let here: Vec<usize> =
-                    (0..composition.cuts.len()).filter(|&i| solver.value(composition.cuts[i])).collect();
-                for index in here {
-                    let what = summary.skeleton.cuts[index].what;
-                    reachable.push(what);
-                    for (other, cut) in summary.skeleton.cuts.iter().enumerate() {
-                        if cut.what == what {
-                            composition.solver.add_clause(&[!composition.cuts[other]]);
-                        }
-                    }
-                }
-            }
-        }
-    }
-    if !reachable.is_empty() {
-        reachable.sort_unstable();
-        reachable.dedup();
-        return (Staged::Unknown("loops go on".to_string()), Some(reachable));
-    }
-    if properties.deadlock {
-        summary.skeleton.gap("deadlocks are not encoded yet");
-    }
-    match summary.skeleton.gaps.first() {
-        Some(gap) => (Staged::Unknown(format!("no violation was found, but {gap}")), None),
-        None => (Staged::Safe, None),
-    }
-}
-
-fn describe(stop: Stop) -> String {
-    match stop {
-        Stop::Time => "the time limit was reached".to_string(),
-        Stop::Memory => "the memory limit was reached".to_string(),
-        Stop::Cancelled => "interrupted".to_string(),
-        Stop::Solver => "the solver gave up".to_string(),
-    }
-}

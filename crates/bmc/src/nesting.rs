@@ -22,6 +22,8 @@ pub struct Loop {
     pub elements: Vec<Element>,
     /// All blocks in it, ascending.
     pub blocks: Vec<BlockId>,
+    /// Whether it can be left at all, other than by calls and ends.
+    pub has_exit: bool,
 }
 
 /// The elements of a function.
@@ -48,7 +50,9 @@ fn order(cfg: &Cfg, blocks: &[BlockId], head: Option<BlockId>) -> Vec<Element> {
             let mut elements = vec![Element::Block(first)];
             elements.extend(order(cfg, &component[1..], Some(first)));
             component.sort();
-            Element::Loop(Loop { head: first, elements, blocks: component })
+            let inside = |next: &BlockId| component.binary_search(next).is_ok();
+            let has_exit = component.iter().any(|block| !cfg.successors(*block).iter().all(inside));
+            Element::Loop(Loop { head: first, elements, blocks: component, has_exit })
         })
         .collect()
 }

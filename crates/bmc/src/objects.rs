@@ -4,9 +4,11 @@
 //! creation. So addresses of different instances differ by construction, and most aliasing questions are answered by
 //! the simplifier.
 
+use crate::skeleton::ThreadIndex;
 use leno_ir::points_to::AbstractId;
 use leno_ir::program::{DataModel, ObjectId};
 use leno_ir::sharing::Sharing;
+use leno_logic::term::Term;
 use rustc_hash::FxHashMap;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -26,10 +28,16 @@ pub struct Instance {
     pub object: AbstractId,
     pub base: u64,
     pub size: u64,
+    /// Its real size, if that is not known: at most the other one.
+    pub extent: Option<Term>,
     pub sharing: Sharing,
     pub initial: Initial,
     pub is_heap: bool,
     pub is_constant: bool,
+    /// The thread that it is local to.
+    pub owner: Option<ThreadIndex>,
+    /// Whether its address may be in a register or in memory.
+    pub is_pointed_to: bool,
     /// Functions can be pointed to, but not accessed.
     pub is_function: bool,
 }
@@ -67,8 +75,17 @@ impl Instances {
         Some(id)
     }
 
+    /// How many granules have been given away.
+    pub fn granules(&self) -> u64 {
+        self.by_granule.len() as u64
+    }
+
     pub fn get(&self, id: InstanceId) -> &Instance {
         &self.all[id.0 as usize]
+    }
+
+    pub fn get_mut(&mut self, id: InstanceId) -> &mut Instance {
+        &mut self.all[id.0 as usize]
     }
 
     pub fn of(&self, object: AbstractId) -> &[InstanceId] {

@@ -20,6 +20,8 @@ pub struct Cells {
 #[derive(Clone, Debug, Default)]
 pub struct Memory {
     pub objects: FxHashMap<InstanceId, Rc<Cells>>,
+    /// The condition under which an object's life has ended; those that are not here live.
+    pub dead: Rc<BTreeMap<InstanceId, Term>>,
 }
 
 impl Cells {
@@ -77,6 +79,24 @@ impl Cells {
             }
         }
         self.cells.insert(offset, (bytes, value));
+    }
+
+    /// Cells that differ in their values; None if they are not the same cells.
+    #[allow(clippy::type_complexity)]
+    pub fn differences(&self, other: &Cells) -> Option<Vec<(Option<Term>, Option<Term>)>> {
+        if self.cells.len() != other.cells.len() {
+            return None;
+        }
+        let mut found = Vec::new();
+        for ((at, (length, value)), (place, (size, old))) in self.cells.iter().zip(&other.cells) {
+            if (at, length) != (place, size) {
+                return None;
+            }
+            if value != old {
+                found.push((Some(*value), Some(*old)));
+            }
+        }
+        Some(found)
     }
 
     /// The places and lengths of all cells of both.

@@ -4,6 +4,7 @@
 //! it occurs, all in terms of what reads return. Events lie on nodes, indivisible moments, and the nodes of a thread are in
 //! program order. Nothing here says which interleavings are possible: that is composition's business.
 
+use crate::objects::InstanceId;
 use leno_ir::interp::ViolationKind;
 use leno_ir::points_to::ObjectSet;
 use leno_ir::program::{BlockId, FuncId, Place, Span};
@@ -41,6 +42,22 @@ pub struct Event {
     /// What may race: nothing for operations on locks and their like.
     pub is_plain: bool,
     pub is_atomic: bool,
+    pub in_section: bool,
+    pub role: Role,
+}
+
+/// What an event is to a mutex of the normal kind.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// Takes it: who gets past this holds it.
+    Lock,
+    /// May take it.
+    TryLock,
+    /// May give it back.
+    Unlock,
+    Initialise,
+    /// Anything else.
+    Other,
 }
 
 /// Something that must not happen.
@@ -50,6 +67,8 @@ pub struct Violation {
     pub condition: Term,
     /// The last moment of its thread before it.
     pub after: NodeId,
+    /// Its own moment, if the step that it would happen in has one.
+    pub at: Option<NodeId>,
     pub thread: ThreadIndex,
     pub place: Place,
     pub span: Span,
@@ -63,11 +82,12 @@ pub struct Cut {
     pub what: Bounded,
 }
 
-/// What bounds are about: a loop, by its head, or the recursion of a function.
+/// What bounds are about: a loop, by its head, the recursion of a function, or the size of what is allocated at a place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Bounded {
     Loop(FuncId, BlockId),
     Recursion(FuncId),
+    Allocation(Place),
 }
 
 /// An access whose validity depends on what others do, or on a symbolic address.
@@ -93,9 +113,20 @@ pub struct Free {
     pub targets: ObjectSet,
 }
 
-/// A wait for the end of a thread.
+/// The end of a stack object's life.
+#[derive(Clone, Copy, Debug)]
+pub struct Death {
+    pub instance: InstanceId,
+    pub node: NodeId,
+    pub path: Term,
+}
+
+/// A wait for the end of a thread, or that nobody will wait for it.
 #[derive(Clone, Debug)]
 pub struct Join {
+    pub is_detach: bool,
+    /// A variable: that the handle is not one, or has been used up. It is looked for if it is a violation.
+    pub invalid: Option<Term>,
     /// A variable: whether it came to an end.
     pub done: Term,
     pub node: NodeId,
@@ -103,6 +134,58 @@ pub struct Join {
     pub handle: Term,
     /// What the thread returned, a word.
     pub result: Option<Term>,
+}
+
+/// A step that may have to wait.
+#[derive(Clone, Copy, Debug)]
+pub struct Wait {
+    pub thread: ThreadIndex,
+    /// The last moment of its thread before it.
+    pub after: NodeId,
+    pub path: Term,
+    /// A variable: whether it is made.
+    pub goes_on: Term,
+    pub until: Until,
+}
+
+/// What a step waits for; conditions are about the moment when a deadlock is looked for.
+#[derive(Clone, Copy, Debug)]
+pub enum Until {
+    Enabled(Term),
+    Lock {
+        free: Term,
+        owner: Term,
+    },
+    /// The end of the thread with this handle.
+    End(Term),
+    /// A signal that ends this sleep.
+    Signal(usize),
+}
+
+/// A thread falls asleep on a condition variable.
+#[derive(Clone, Copy, Debug)]
+pub struct Sleep {
+    pub thread: ThreadIndex,
+    pub node: NodeId,
+    pub path: Term,
+    pub address: Term,
+    /// When and whether it wakes up.
+    pub wake: Option<(NodeId, Term)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Signal {
+    pub node: NodeId,
+    pub path: Term,
+    pub address: Term,
+    pub is_broadcast: bool,
+}
+
+/// The moment when a deadlock is looked for. Its node is on a thread of its own.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    pub node: NodeId,
+    pub asked: Term,
 }
 
 #[derive(Clone, Debug)]
@@ -146,7 +229,12 @@ pub struct Skeleton {
     pub cuts: Vec<Cut>,
     pub checks: Vec<Check>,
     pub frees: Vec<Free>,
+    pub deaths: Vec<Death>,
     pub joins: Vec<Join>,
+    pub waits: Vec<Wait>,
+    pub sleeps: Vec<Sleep>,
+    pub signals: Vec<Signal>,
+    pub moment: Option<Moment>,
     /// What threads do visibly, in program order: to follow them on the interpreter.
     pub steps: Vec<Step>,
     /// Ends of the process.
@@ -168,5 +256,63 @@ impl Skeleton {
         if !self.gaps.contains(&what) {
             self.gaps.push(what);
         }
+    }
+
+    /// All terms but the values that are read and written.
+    pub fn for_each_condition(&self, mut see: impl FnMut(Term)) {
+        let mut copy = Skeleton { events: Vec::new(), ..self.clone() };
+        copy.replace(|term| {
+            see(term);
+            term
+        });
+        for event in &self.events {
+            see(event.occurs);
+            for unit in event.reads.iter().chain(&event.writes) {
+                see(unit.condition);
+                see(unit.address);
+            }
+        }
+    }
+
+    /// Puts other terms in the place of all terms.
+    pub fn replace(&mut self, mut new: impl FnMut(Term) -> Term) {
+        let mut put = |all: &mut [&mut Term]| all.iter_mut().for_each(|term| **term = new(**term));
+        for event in &mut self.events {
+            put(&mut [&mut event.occurs]);
+            for unit in event.reads.iter_mut().chain(&mut event.writes) {
+                put(&mut [&mut unit.condition, &mut unit.address, &mut unit.value]);
+            }
+        }
+        for thread in &mut self.threads {
+            put(&mut [&mut thread.handle, &mut thread.finished, &mut thread.result]);
+            thread.spawned.iter_mut().for_each(|(_, path)| put(&mut [path]));
+            thread.inputs.iter_mut().for_each(|input| put(&mut [&mut input.condition, &mut input.value]));
+        }
+        self.violations.iter_mut().for_each(|violation| put(&mut [&mut violation.condition]));
+        self.cuts.iter_mut().for_each(|cut| put(&mut [&mut cut.condition]));
+        self.checks.iter_mut().for_each(|check| put(&mut [&mut check.valid, &mut check.path, &mut check.address]));
+        self.frees.iter_mut().for_each(|free| put(&mut [&mut free.valid, &mut free.path, &mut free.address]));
+        self.deaths.iter_mut().for_each(|death| put(&mut [&mut death.path]));
+        for join in &mut self.joins {
+            put(&mut [&mut join.done, &mut join.path, &mut join.handle]);
+            join.result.iter_mut().chain(&mut join.invalid).for_each(|term| put(&mut [term]));
+        }
+        for wait in &mut self.waits {
+            put(&mut [&mut wait.path, &mut wait.goes_on]);
+            match &mut wait.until {
+                Until::Enabled(term) | Until::End(term) => put(&mut [term]),
+                Until::Lock { free, owner } => put(&mut [free, owner]),
+                Until::Signal(_) => {}
+            }
+        }
+        for sleep in &mut self.sleeps {
+            put(&mut [&mut sleep.path, &mut sleep.address]);
+            sleep.wake.iter_mut().for_each(|(_, path)| put(&mut [path]));
+        }
+        self.signals.iter_mut().for_each(|signal| put(&mut [&mut signal.path, &mut signal.address]));
+        self.moment.iter_mut().for_each(|moment| put(&mut [&mut moment.asked]));
+        self.steps.iter_mut().for_each(|step| put(&mut [&mut step.path]));
+        self.exits.iter_mut().for_each(|(path, _)| put(&mut [path]));
+        put(&mut self.constraints.iter_mut().collect::<Vec<_>>());
     }
 }

@@ -7,11 +7,12 @@
 use crate::compose::{Composition, Suspect};
 use crate::skeleton::{NodeId, Skeleton, ThreadIndex};
 use crate::summarize::Summarizer;
-use leno_explore::{claim_race, options};
+use leno_explore::{What, circle, claim, claim_race, options};
 use leno_ir::interp::{
-    Captured, Environment, FileHandle, Image, Machine, OpenMode, Source, Status, StepResult, ThreadId, Violation, Wait,
+    Captured, Ending, Environment, FileHandle, Image, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId,
+    Violation, Wait,
 };
-use leno_ir::program::{Place, Program};
+use leno_ir::program::{Op, Place, Program};
 use leno_ir::witness::{Claim, Input, Observer, Recorder, Witness};
 use leno_logic::order::Node;
 use leno_logic::term::Evaluation;
@@ -25,6 +26,8 @@ struct Plan {
     inputs: Vec<VecDeque<u128>>,
     /// The node of the spawn of each thread, by the index of the step.
     spawns: BTreeMap<usize, ThreadIndex>,
+    /// Threads that go on until they are stuck or finished.
+    stuck: Vec<ThreadIndex>,
 }
 
 /// Steps of one thread between two visible ones, before we say that it will not come.
@@ -49,8 +52,15 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
     let assignment = composition.solver.model(&summary.terms);
     let mut evaluation = Evaluation::new(&summary.terms, &assignment);
     let (end, inclusive) = match suspect {
-        Suspect::Violation(index) => (skeleton.violations[index].after, true),
+        Suspect::Violation(index) => match skeleton.violations[index].at {
+            Some(node) => (node, false),
+            None => (skeleton.violations[index].after, true),
+        },
         Suspect::Race(first, _) => (skeleton.events[first].node, false),
+        Suspect::Deadlock | Suspect::Circle => match skeleton.moment {
+            Some(moment) => (moment.node, false),
+            None => (NodeId(u32::MAX), false),
+        },
     };
     let numbers: BTreeMap<Node, NodeId> =
         composition.nodes.iter().enumerate().map(|(index, node)| (*node, NodeId(index as u32))).collect();
@@ -60,13 +70,14 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
             by_node.entry(step.node).or_default().push(step.place);
         }
     }
-    let mut plan = Plan { steps: Vec::new(), inputs: Vec::new(), spawns: BTreeMap::new() };
+    let mut plan = Plan { steps: Vec::new(), inputs: Vec::new(), spawns: BTreeMap::new(), stuck: Vec::new() };
     for node in composition.solver.line() {
         let Some(&node) = numbers.get(node) else { continue };
         if node == end && !inclusive {
             break;
         }
         let thread = skeleton.nodes[node.0 as usize];
+        let Some(whole) = skeleton.threads.get(thread.0 as usize) else { continue };
         for &place in by_node.get(&node).into_iter().flatten() {
             for (index, other) in skeleton.threads.iter().enumerate() {
                 if let Some((spawn, path)) = other.spawned
@@ -78,13 +89,21 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
             }
             plan.steps.push((thread, Some(place)));
         }
-        let whole = &skeleton.threads[thread.0 as usize];
         if whole.last == node && evaluation.holds(whole.finished) {
             plan.steps.push((thread, None));
         }
         if node == end {
             break;
         }
+    }
+    if let Suspect::Deadlock | Suspect::Circle = suspect {
+        let is_stuck = |evaluation: &mut Evaluation<'_>, thread: ThreadIndex| {
+            let mut waits = skeleton.waits.iter().filter(|wait| wait.thread == thread);
+            waits.any(|wait| evaluation.holds(wait.path) && !evaluation.holds(wait.goes_on))
+        };
+        let all = (0..skeleton.threads.len() as u32).map(ThreadIndex);
+        plan.stuck =
+            all.filter(|thread| matches!(suspect, Suspect::Deadlock) || is_stuck(&mut evaluation, *thread)).collect();
     }
     for thread in &skeleton.threads {
         let asked = thread.inputs.iter().filter(|input| evaluation.holds(input.condition)).collect::<Vec<_>>();
@@ -94,6 +113,7 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
 }
 
 /// Gives threads their inputs, and remembers what was given.
+#[derive(Clone)]
 struct Inputs {
     planned: Vec<VecDeque<u128>>,
     /// The thread of the skeleton that a thread of the machine is.
@@ -106,8 +126,8 @@ impl Environment for Inputs {
     fn nondet(&mut self, thread: ThreadId, width: u16, source: Source) -> u128 {
         let planned = self.index.get(&thread).and_then(|index| self.planned.get_mut(index.0 as usize));
         let value = match source {
-            Source::Instruction => planned.and_then(VecDeque::pop_front).unwrap_or(0),
-            Source::Undefined | Source::External => 0,
+            Source::Instruction | Source::External => planned.and_then(VecDeque::pop_front).unwrap_or(0),
+            Source::Undefined => 0,
         };
         self.given.push((thread, Input { width, bits: value }));
         value
@@ -148,7 +168,8 @@ enum Ran {
 
 fn follow(program: &Program, skeleton: &Skeleton, plan: Plan, suspect: Suspect) -> Result<Witness, String> {
     let image = Image::new(program);
-    let mut machine = Machine::new(&image, &options(true));
+    let looks_for_deadlock = matches!(suspect, Suspect::Deadlock | Suspect::Circle);
+    let mut machine = Machine::new(&image, &options(!looks_for_deadlock));
     let mut recorder = Recorder::default();
     let main = ThreadId(0);
     let mut inputs = Inputs {
@@ -177,9 +198,13 @@ fn follow(program: &Program, skeleton: &Skeleton, plan: Plan, suspect: Suspect) 
             Ran::Lost(reason) => return Err(reason),
         }
         let count = machine.threads().len();
-        if let Ran::Violation(found) = step(&mut machine, &mut inputs, &mut recorder, id) {
-            violation = Some(found);
-            break;
+        match step(&mut machine, &mut inputs, &mut recorder, id) {
+            Ran::There => {}
+            Ran::Violation(found) => {
+                violation = Some(found);
+                break;
+            }
+            Ran::Lost(reason) => return Err(reason),
         }
         if let Some(&child) = plan.spawns.get(&index)
             && machine.threads().len() > count
@@ -198,6 +223,19 @@ fn follow(program: &Program, skeleton: &Skeleton, plan: Plan, suspect: Suspect) 
             };
             claim_violation(*run_to_violation(&mut machine, &mut inputs, &mut recorder, id)?)
         }
+        (Suspect::Deadlock | Suspect::Circle, None) => {
+            for thread in plan.stuck {
+                if let Some(&id) = threads.get(&thread) {
+                    run_to_wait(&mut machine, &mut inputs, &mut recorder, id)?;
+                }
+            }
+            let waiting = match (suspect, machine.deadlock()) {
+                (Suspect::Circle, _) => circle(&machine).ok_or("the locks are not waited for in a circle")?,
+                (_, Ending::Deadlock(waiting)) if !waiting.is_empty() => waiting,
+                _ => return Err("the threads are not stuck".to_string()),
+            };
+            claim(&machine, &What::Deadlock(waiting))
+        }
         (Suspect::Race(first, second), None) => {
             let mut ids = Vec::new();
             for event in [first, second] {
@@ -205,15 +243,38 @@ fn follow(program: &Program, skeleton: &Skeleton, plan: Plan, suspect: Suspect) 
                 let Some(&id) = threads.get(&event.thread) else {
                     return Err("a racing thread was not started".to_string());
                 };
-                match run_to(&mut machine, &mut inputs, &mut recorder, id, event.place) {
+                let ran = match event.in_section {
+                    true => run_to_section(&mut machine, &mut inputs, &mut recorder, id),
+                    false => run_to(&mut machine, &mut inputs, &mut recorder, id, event.place),
+                };
+                match ran {
                     Ran::There => ids.push(id),
                     Ran::Violation(_) => return Err("something else goes wrong first".to_string()),
                     Ran::Lost(reason) => return Err(reason),
                 }
             }
-            claim_race(&machine, ids[0], ids[1]).ok_or("the accesses do not overlap")?
+            let events = [&skeleton.events[first], &skeleton.events[second]];
+            match events.iter().position(|event| event.in_section) {
+                None => claim_race(&machine, ids[0], ids[1]).ok_or("the accesses do not overlap")?,
+                Some(inside) => {
+                    let other = machine.footprint(ids[1 - inside]);
+                    // What the section would do is seen by doing it, on another machine.
+                    let (mut trial, mut trial_inputs) = (machine.clone(), inputs.clone());
+                    let mut ignored = Recorder::default();
+                    let ran = run_to(&mut trial, &mut trial_inputs, &mut ignored, ids[inside], events[inside].place);
+                    let within = trial.footprint(ids[inside]).filter(|_| matches!(ran, Ran::There));
+                    match (other, within) {
+                        (Some(a), Some(b)) if a.conflicts(b) => {}
+                        _ => return Err("the accesses do not overlap".to_string()),
+                    }
+                    claim(&machine, &What::Race { first: ids[0], second: ids[1] })
+                }
+            }
         }
     };
+    if machine.is_tainted() {
+        return Err("it needs something of which nothing is known".to_string());
+    }
     let mut by_name: BTreeMap<String, Vec<Input>> = BTreeMap::new();
     for (thread, input) in inputs.given {
         by_name.entry(machine.thread_name(thread).to_string()).or_default().push(input);
@@ -251,6 +312,24 @@ fn run_to(
         }
     }
     Ran::Lost(format!("{} does not get to {place:?}", machine.thread_name(thread)))
+}
+
+/// Runs a thread until its next step begins an atomic section.
+fn run_to_section(machine: &mut Machine<'_>, inputs: &mut Inputs, recorder: &mut Recorder, thread: ThreadId) -> Ran {
+    for _ in 0..PATIENCE {
+        if machine.threads()[thread].status != Status::Running {
+            return Ran::Lost(format!("{} has ended", machine.thread_name(thread)));
+        }
+        let next = machine.image().next_at(machine.pc(thread));
+        if matches!(next, Next::Instr(instr) if matches!(instr.op, Op::AtomicBegin)) {
+            return Ran::There;
+        }
+        match step(machine, inputs, recorder, thread) {
+            Ran::There => {}
+            other => return other,
+        }
+    }
+    Ran::Lost(format!("{} does not get to its atomic section", machine.thread_name(thread)))
 }
 
 /// Runs a thread until it is finished.
@@ -294,7 +373,10 @@ fn leave_section(
     thread: ThreadId,
 ) -> Ran {
     for _ in 0..PATIENCE {
-        if !machine.in_section(owner) || machine.threads()[owner].status != Status::Running {
+        if machine.threads()[owner].status != Status::Running {
+            break;
+        }
+        if !machine.in_section(owner) {
             return step(machine, inputs, recorder, thread);
         }
         recorder.before(machine, owner);
@@ -305,6 +387,26 @@ fn leave_section(
         }
     }
     Ran::Lost(format!("{} does not leave its atomic section", machine.thread_name(owner)))
+}
+
+/// Runs a thread until it waits or has ended.
+fn run_to_wait(
+    machine: &mut Machine<'_>,
+    inputs: &mut Inputs,
+    recorder: &mut Recorder,
+    thread: ThreadId,
+) -> Result<(), String> {
+    for _ in 0..PATIENCE {
+        if machine.threads()[thread].status != Status::Running || machine.wait(thread).is_some() {
+            return Ok(());
+        }
+        match step(machine, inputs, recorder, thread) {
+            Ran::There => {}
+            Ran::Violation(violation) => return Err(format!("something else goes wrong: {}", violation.message)),
+            Ran::Lost(reason) => return Err(reason),
+        }
+    }
+    Err("a thread goes on for ever".to_string())
 }
 
 fn run_to_violation(

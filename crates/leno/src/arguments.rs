@@ -58,7 +58,8 @@ pub enum Command {
     /// Show what Leno made of a program
     #[command(after_help = "Examples:\n  \
         leno dump --ir examples/peterson.c\n  \
-        leno dump --cfg examples/peterson.c | dot -Tsvg > peterson.svg")]
+        leno dump --cfg examples/peterson.c | dot -Tsvg > peterson.svg\n  \
+        leno dump --skeleton examples/bank_account.c")]
     Dump(Dump),
     /// Write the representation back as C
     ///
@@ -102,6 +103,21 @@ pub struct Check {
     /// Only look at schedules that take over at most so often from a thread that could go on
     #[arg(long, value_name = "N")]
     pub preemptions: Option<u32>,
+    /// Staged: let no loop go round more often than this, instead of as often as it takes
+    #[arg(long, value_name = "N")]
+    pub unwind: Option<u32>,
+    /// Staged: the same for single loops, `file:line` or `function:line` of where they begin, or a function that calls itself
+    #[arg(long, value_name = "LOOP=N", value_delimiter = ',', value_parser = named_bound)]
+    pub unwindset: Vec<(String, u32)>,
+    /// Staged: only look at schedules that go from one thread to another at most so often
+    #[arg(long, value_name = "K")]
+    pub context_bound: Option<usize>,
+    /// Staged: what becomes of local control and data flow
+    #[arg(long, value_enum, default_value_t = Mode::Summaries)]
+    pub mode: Mode,
+    /// Staged: compose every read with every write, and every pair of accesses as a race, to see what pruning is good for
+    #[arg(long)]
+    pub no_prune: bool,
     /// Say on standard error what it took
     #[arg(long)]
     pub stats: bool,
@@ -122,6 +138,12 @@ pub struct Check {
     pub dump_smt2: Option<PathBuf>,
 }
 
+fn named_bound(text: &str) -> Result<(String, u32), String> {
+    let (name, bound) = text.rsplit_once('=').ok_or("a loop and its bound look like `queue.c:31=5`")?;
+    let bound = bound.trim().parse().map_err(|_| format!("`{bound}` is not a number"))?;
+    Ok((name.trim().to_string(), bound))
+}
+
 #[derive(Args, Debug)]
 pub struct Replay {
     /// A witness, as `leno check --witness FILE` writes it
@@ -136,12 +158,20 @@ pub struct Replay {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Engine {
-    /// Whatever fits best
+    /// The staged engine, and exploration where that has no verdict
     Auto,
     /// Explore every schedule that makes a difference
     Explore,
-    /// Summarise the threads and ask the solver about all schedules at once (under construction: no deadlocks yet)
+    /// Summarise the threads, and ask the solver about all schedules at once
     Staged,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Mode {
+    /// It is summarised
+    Summaries,
+    /// It stays in the formula, an equation for each assignment, to see what summaries are good for
+    Cssa,
 }
 
 #[derive(Args, Debug)]
@@ -168,6 +198,12 @@ pub struct Dump {
     pub program: Sources,
     #[command(flatten)]
     pub what: DumpWhat,
+    /// The skeleton for Graphviz
+    #[arg(long, requires = "skeleton")]
+    pub dot: bool,
+    /// With --skeleton: how often loops go round, if that depends on anything
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub unwind: u32,
 }
 
 #[derive(Args, Debug)]
@@ -179,6 +215,9 @@ pub struct DumpWhat {
     /// The control-flow graphs, for Graphviz
     #[arg(long)]
     pub cfg: bool,
+    /// What the staged engine makes of it: the accesses of each thread to what they share, with their conditions
+    #[arg(long)]
+    pub skeleton: bool,
 }
 
 #[derive(Args, Debug)]

@@ -14,6 +14,7 @@
 //!   …
 //! ```
 
+use leno_bmc::{Task, Unwinding};
 use leno_c::diagnostic::render_excerpt;
 use leno_explore::{Bounds, Explored, Incomplete, Limits, Properties, Stats};
 use leno_ir::program::{Program, Span};
@@ -26,8 +27,10 @@ use std::time::{Duration, Instant};
 /// How to look for violations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Engine {
-    /// Every schedule, one by one.
+    /// The staged engine; where it has no verdict, exploration.
     #[default]
+    Auto,
+    /// Every schedule, one by one.
     Explore,
     /// All schedules in one formula.
     Staged,
@@ -39,8 +42,15 @@ pub struct CheckOptions {
     pub engine: Engine,
     pub properties: Properties,
     pub timeout: Option<Duration>,
-    /// How often at most another thread takes over from one that could go on.
+    /// How often at most another thread takes over from one that could go on (exploration).
     pub preemptions: Option<u32>,
+    /// How far to unroll loops, and how often at most another thread takes over (the staged engine).
+    pub unwinding: Unwinding,
+    pub context_bound: Option<usize>,
+    /// Leave out what can be seen to be impossible (the staged engine).
+    pub prune: bool,
+    /// What becomes of local control and data flow (the staged engine).
+    pub mode: leno_bmc::Mode,
     /// How many MiB the program may have allocated at once.
     pub memory: Option<u64>,
     /// How to force what is found on the real program; None: do not.
@@ -54,6 +64,10 @@ impl Default for CheckOptions {
             properties: Properties::DEFAULT,
             timeout: None,
             preemptions: None,
+            unwinding: Unwinding::default(),
+            context_bound: None,
+            prune: true,
+            mode: leno_bmc::Mode::default(),
             memory: None,
             replay: None,
         }
@@ -92,18 +106,91 @@ pub enum Interruption {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Checked {
     pub verdict: Verdict,
-    pub stats: Stats,
+    pub stats: Figures,
 }
 
-/// Explores the schedules of a program. `interrupted` is asked all the time: why to stop and say what is known, if at all.
+/// What a verdict took, by engine.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Figures {
+    Explored(Stats),
+    Staged(leno_bmc::Stats),
+}
+
+impl Figures {
+    /// Lines of `name: value`.
+    pub fn lines(&self) -> String {
+        match self {
+            Figures::Explored(Stats { executions, redundant, events, longest }) => {
+                format!("executions: {executions}\nredundant: {redundant}\nevents: {events}\nlongest: {longest}\n")
+            }
+            Figures::Staged(stats) => {
+                let leno_bmc::Stats { rounds, threads, events, reads, writes, links, suspects, conflicts, .. } = stats;
+                let seconds =
+                    [stats.summarizing, stats.pruning, stats.composing, stats.solving].map(|time| time.as_secs_f64());
+                let [summarizing, pruning, composing, solving] = seconds;
+                format!(
+                    "rounds: {rounds}\nthreads: {threads}\nevents: {events}\nreads: {reads}\nwrites: {writes}\n\
+                     links: {links}\nsuspects: {suspects}\nconflicts: {conflicts}\nsummarizing: {summarizing:.3}\n\
+                     pruning: {pruning:.3}\ncomposing: {composing:.3}\nsolving: {solving:.3}\n"
+                )
+            }
+        }
+    }
+}
+
+/// Checks a program. `interrupted` is asked all the time: why to stop and say what is known, if at all.
 pub fn check(
     program: &Program,
     options: &CheckOptions,
     interrupted: &dyn Fn(&Stats) -> Option<Interruption>,
 ) -> Checked {
-    if options.engine == Engine::Staged {
-        return check_staged(program, options, &|| interrupted(&Stats::default()).is_some());
+    match options.engine {
+        Engine::Auto => check_by_turns(program, options, interrupted),
+        Engine::Explore => check_exploring(program, options, interrupted),
+        Engine::Staged => check_staged(program, options, &|| interrupted(&Stats::default()).is_some()),
     }
+}
+
+/// How long the staged engine thinks before exploration gets a chance, and how long that may take.
+const FIRST_TURN: Duration = Duration::from_secs(10);
+const SECOND_TURN: Duration = Duration::from_secs(5);
+
+/// The staged engine; then, where it has no verdict, exploration, which needs no bounds and knows all library functions; and then, if
+/// there was nothing but time that it lacked, the staged engine again.
+fn check_by_turns(
+    program: &Program,
+    options: &CheckOptions,
+    interrupted: &dyn Fn(&Stats) -> Option<Interruption>,
+) -> Checked {
+    let start = Instant::now();
+    let left = || options.timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
+    let at_most = |turn: Duration| Some(left().map_or(turn, |left| left.min(turn)));
+    let staged = |timeout: Option<Duration>| {
+        let options = CheckOptions { timeout, ..options.clone() };
+        check_staged(program, &options, &|| interrupted(&Stats::default()).is_some())
+    };
+    let is_over = |checked: &Checked| {
+        let is_late = left().is_some_and(|left| left.is_zero());
+        !matches!(checked.verdict, Verdict::Unknown(_)) || is_late || interrupted(&Stats::default()).is_some()
+    };
+    let first = staged(at_most(FIRST_TURN));
+    if is_over(&first) {
+        return first;
+    }
+    let lacked_time = start.elapsed() >= FIRST_TURN;
+    let turn = if lacked_time { at_most(SECOND_TURN) } else { left() };
+    let second = check_exploring(program, &CheckOptions { timeout: turn, ..options.clone() }, interrupted);
+    if is_over(&second) && !matches!(second.verdict, Verdict::Unknown(_)) {
+        return second;
+    }
+    if lacked_time && !is_over(&first) { staged(left()) } else { first }
+}
+
+fn check_exploring(
+    program: &Program,
+    options: &CheckOptions,
+    interrupted: &dyn Fn(&Stats) -> Option<Interruption>,
+) -> Checked {
     let start = Instant::now();
     let why = Cell::new(None);
     let is_late = || options.timeout.is_some_and(|limit| start.elapsed() >= limit);
@@ -118,15 +205,21 @@ pub fn check(
     let bounds = Bounds { preemptions: options.preemptions, memory };
     let limits = Limits { interrupted: &stop, depth: DEPTH };
     let explored = leno_explore::explore_with(program, options.properties, &limits, &bounds);
-    Checked { verdict: verdict(program, options, &explored, why.get()), stats: explored.stats }
+    Checked { verdict: verdict(program, options, &explored, why.get()), stats: Figures::Explored(explored.stats) }
 }
 
 fn check_staged(program: &Program, options: &CheckOptions, interrupted: &dyn Fn() -> bool) -> Checked {
     let mut limits = leno_logic::limits::Limits::default();
     limits.deadline = options.timeout.map(|timeout| Instant::now() + timeout);
     limits.memory = options.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20));
-    let (staged, stats) =
-        leno_bmc::check(program, options.properties, &leno_bmc::Unwinding::default(), &limits, interrupted);
+    let task = Task {
+        unwinding: options.unwinding.clone(),
+        context_bound: options.context_bound,
+        prune: options.prune,
+        mode: options.mode,
+        ..Task::new(options.properties)
+    };
+    let (staged, stats) = leno_bmc::check(program, &task, &limits, interrupted);
     let verdict = match staged {
         leno_bmc::Staged::Safe => Verdict::Safe,
         leno_bmc::Staged::Unsafe(witness) => {
@@ -134,13 +227,29 @@ fn check_staged(program: &Program, options: &CheckOptions, interrupted: &dyn Fn(
             let replayed = replay(program, options, &witness);
             Verdict::Unsafe(Box::new(witness), replayed)
         }
-        leno_bmc::Staged::Unknown(reason) => Verdict::Unknown(Unknown {
-            reason,
-            established: format!("{} threads, {} events", stats.threads, stats.events),
-            advice: "--engine explore tries the schedules one by one".to_string(),
-        }),
+        leno_bmc::Staged::Unknown(unknown) => Verdict::Unknown(staged_unknown(&stats, unknown)),
     };
-    Checked { verdict, stats: Stats::default() }
+    Checked { verdict, stats: Figures::Staged(stats) }
+}
+
+/// What to say when the staged engine has no verdict.
+fn staged_unknown(stats: &leno_bmc::Stats, unknown: leno_bmc::Unknown) -> Unknown {
+    let leno_bmc::Unknown { reason, completed } = unknown;
+    let established = match &completed {
+        Some(completed) => completed.to_string(),
+        None => format!("{} threads with {} accesses to what they share", stats.threads, stats.events),
+    };
+    let more: Vec<String> = completed
+        .iter()
+        .flat_map(|completed| &completed.loops)
+        .map(|(name, bound)| format!("{name}={}", bound.saturating_mul(4)))
+        .collect();
+    let advice = match (completed.and_then(|completed| completed.switches), more.is_empty()) {
+        (Some(switches), true) => format!("a larger --context-bound than {switches}, or none"),
+        (_, true) => "--engine explore tries the schedules one by one".to_string(),
+        (_, false) => format!("more time, or larger bounds: --unwindset {}", more.join(",")),
+    };
+    Unknown { reason, established, advice }
 }
 
 fn replay(program: &Program, options: &CheckOptions, witness: &Witness) -> Option<Replayed> {
@@ -242,9 +351,15 @@ fn stopped(options: &CheckOptions, interruption: Option<Interruption>) -> (Strin
 impl Checked {
     /// What to tell the user.
     pub fn report(&self, program: &Program) -> String {
-        let executions = self.stats.executions;
         match &self.verdict {
-            Verdict::Safe => format!("SAFE: no violation under any schedule ({executions} executions)\n"),
+            Verdict::Safe => match self.stats {
+                Figures::Explored(Stats { executions, .. }) => {
+                    format!("SAFE: no violation under any schedule ({executions} executions)\n")
+                }
+                Figures::Staged(leno_bmc::Stats { threads, events, .. }) => format!(
+                    "SAFE: no violation under any schedule and for any input\n  = {threads} threads, {events} accesses to what they share, all loops unrolled to their ends\n"
+                ),
+            },
             Verdict::Unknown(Unknown { reason, established, advice }) => {
                 format!("UNKNOWN: {reason}\n  = {established}\n  = help: {advice}\n")
             }

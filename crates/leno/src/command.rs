@@ -1,9 +1,12 @@
 //! What each command does, and with which exit code it ends.
 
-use crate::arguments::{Check, Command, Dump, EmitC, Replay, Run, Sources};
+use crate::arguments::{Check, Command, Dump, EmitC, Mode, Replay, Run, Sources};
 use crate::memory::MemoryLimit;
 use crate::prediction::{execute_predict, execute_record};
-use leno::{CheckOptions, Compiled, Ending, Input, Interruption, Options, Properties, RunOptions, Stats, Verdict};
+use leno::{
+    CheckOptions, Compiled, Ending, Input, Interruption, Options, Properties, RunOptions, Stats, Unwinding, Verdict,
+};
+use leno_bmc::Task;
 use leno_c::library;
 use leno_c::preprocess::Preprocess;
 use leno_ir::interp::Terminal;
@@ -56,9 +59,6 @@ pub fn execute(command: Command) -> Status {
     result.unwrap_or_else(|status| status)
 }
 
-/// How often loops are unrolled in the question that `--dump-smt2` writes.
-const FIRST_BOUND: u32 = 2;
-
 fn execute_check(check: &Check) -> Result<Status, Status> {
     let properties = properties(&check.property)?;
     let memory = MemoryLimit::watch(check.memory);
@@ -68,28 +68,40 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
     if compiled.program.entry.is_none() {
         return Err(no_main());
     }
+    let engine = engine(check)?;
+    let unwinding = Unwinding { fixed: check.unwind, named: check.unwindset.clone() };
+    if let Err(message) = leno_bmc::find_loops(&compiled.program, &unwinding) {
+        say(&format!(
+            "error: {message}\n  = help: loops are called `file:line` or `function:line`, by where they begin\n"
+        ));
+        return Err(Status::BadInput);
+    }
     if let Some(path) = &check.dump_smt2 {
-        match leno_bmc::query(&compiled.program, properties, FIRST_BOUND) {
+        let task = Task { unwinding: unwinding.clone(), ..Task::new(properties) };
+        match leno_bmc::query(&compiled.program, &task) {
             Ok(text) => write_file(path, &text)?,
             Err(reason) => say(&format!("no SMT-LIB file: {reason}\n")),
         }
     }
     let timeout = check.timeout.filter(|seconds| *seconds >= 0.0).map(Duration::from_secs_f64);
-    let progress = Progress::new(!check.quiet && io::stderr().is_terminal());
+    let progress = Progress::new(!check.quiet && engine != leno::Engine::Staged && io::stderr().is_terminal());
     let replay = (!check.no_replay).then(|| ReplayOptions {
         cc: sources.cc.clone(),
         keep: check.keep.clone(),
         ..ReplayOptions::default()
     });
-    let engine = match check.engine {
-        crate::arguments::Engine::Auto | crate::arguments::Engine::Explore => leno::Engine::Explore,
-        crate::arguments::Engine::Staged => leno::Engine::Staged,
-    };
     let options = CheckOptions {
         engine,
         properties,
         timeout,
         preemptions: check.preemptions,
+        unwinding,
+        context_bound: check.context_bound,
+        prune: !check.no_prune,
+        mode: match check.mode {
+            Mode::Summaries => leno_bmc::Mode::Summaries,
+            Mode::Cssa => leno_bmc::Mode::Cssa,
+        },
         memory: Some(memory.mebibytes),
         replay,
     };
@@ -101,8 +113,7 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
     progress.finish();
     memory.release();
     if check.stats {
-        let Stats { executions, redundant, events, longest } = checked.stats;
-        say(&format!("executions: {executions}\nredundant: {redundant}\nevents: {events}\nlongest: {longest}\n"));
+        say(&checked.stats.lines());
         say(&format!("seconds: {:.3}\n", progress.start.elapsed().as_secs_f64()));
     }
     if let (Verdict::Unsafe(witness, _), Some(path)) = (&checked.verdict, &check.witness) {
@@ -117,6 +128,29 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
         Verdict::Unsafe(..) => Status::Violation,
         Verdict::Unknown(_) => Status::NoVerdict,
     })
+}
+
+/// The engine that is meant. Bounds are those of the staged engine.
+fn engine(check: &Check) -> Result<leno::Engine, Status> {
+    use crate::arguments::Engine;
+    let is_bounded = check.unwind.is_some()
+        || !check.unwindset.is_empty()
+        || check.context_bound.is_some()
+        || check.no_prune
+        || check.mode != Mode::Summaries;
+    match check.engine {
+        Engine::Staged => Ok(leno::Engine::Staged),
+        Engine::Auto if is_bounded => Ok(leno::Engine::Staged),
+        Engine::Explore if is_bounded => {
+            say(
+                "error: exploration has no bounds on loops and switches\n  = help: --engine staged has, and exploration has --preemptions\n",
+            );
+            Err(Status::BadInput)
+        }
+        Engine::Auto if check.preemptions.is_some() => Ok(leno::Engine::Explore),
+        Engine::Auto => Ok(leno::Engine::Auto),
+        Engine::Explore => Ok(leno::Engine::Explore),
+    }
 }
 
 /// How to build the program again.
@@ -303,6 +337,18 @@ fn run_once(run: &Run, compiled: &Compiled, seed: u64) -> Status {
 
 fn execute_dump(dump: &Dump) -> Result<Status, Status> {
     let compiled = load(&dump.program)?;
+    if dump.what.skeleton {
+        let picture = if dump.dot { leno_bmc::Picture::Dot } else { leno_bmc::Picture::Text };
+        let unwinding = Unwinding { fixed: Some(dump.unwind), named: Vec::new() };
+        let task = Task { unwinding, ..Task::new(Properties::DEFAULT) };
+        return match leno_bmc::show(&compiled.program, &task, picture) {
+            Ok(text) => print(&text),
+            Err(reason) => {
+                say(&format!("error: there is no skeleton: {reason}\n"));
+                Err(Status::NoVerdict)
+            }
+        };
+    }
     let text = if dump.what.cfg { leno_ir::dot::program(&compiled.program) } else { compiled.program.to_string() };
     print(&text)
 }

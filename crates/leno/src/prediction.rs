@@ -390,7 +390,10 @@ fn report(
             write_file(path, &WitnessFile::new(program, &shorter, &recipe).to_json())?;
         }
         is_violated = true;
-        let checked = Checked { verdict: Verdict::Unsafe(Box::new(shorter), replayed), stats: Stats::default() };
+        let checked = Checked {
+            verdict: Verdict::Unsafe(Box::new(shorter), replayed),
+            stats: leno::Figures::Explored(Stats::default()),
+        };
         let text = checked.report(program);
         match ask.quiet {
             true => _ = writeln!(out, "{}", text.lines().next().unwrap_or_default()),

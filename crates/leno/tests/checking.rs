@@ -74,3 +74,46 @@ fn a_witness_is_replayed_as_often_as_wanted() {
     fs::write(scratch.path("lost.c"), LEAKY).expect("the file can be written");
     assert_eq!(leno(&scratch, &["replay", "w.json"]).ending, Ending::Status(3));
 }
+
+const ROUNDS: &str = "#include <pthread.h>\n#include <assert.h>\nextern int __VERIFIER_nondet_int(void);\nint x;\n\
+    void *t(void *a)\n{\n    int n = __VERIFIER_nondet_int();\n    for (int i = 0; i < n; i++)\n        x++;\n    return 0;\n}\n\
+    int main(void)\n{\n    pthread_t a;\n    pthread_create(&a, 0, t, 0);\n    pthread_join(a, 0);\n    assert(x < 9);\n}\n";
+
+#[test]
+fn bounds_are_kept_and_said() {
+    let scratch = Scratch::new("checking");
+    fs::write(scratch.path("rounds.c"), ROUNDS).expect("the file can be written");
+    let check = |options: &[&str]| {
+        let common = ["check", "--no-replay", "--property", "assert", "rounds.c"];
+        let finished = leno(&scratch, &[&common, options].concat());
+        (finished.ending, said(&finished))
+    };
+    for options in [["--unwind", "3"], ["--unwindset", "rounds.c:8=3"], ["--unwindset", "t:8=3"]] {
+        let (ending, text) = check(&options);
+        assert_eq!(ending, Ending::Status(2), "{text}");
+        assert!(text.starts_with("UNKNOWN: a loop can go on beyond its bound\n"), "{text}");
+        assert!(text.contains("while the loop at rounds.c:8 goes round at most 3 times"), "{text}");
+    }
+    assert_eq!(check(&["--unwind", "9"]).0, Ending::Status(1));
+    assert_eq!(check(&["--engine", "staged"]).0, Ending::Status(1), "bounds are raised until it is found");
+    assert_eq!(check(&["--unwindset", "rounds.c:9=3"]).0, Ending::Status(3), "no loop begins there");
+    assert_eq!(check(&["--unwind", "3", "--engine", "explore"]).0, Ending::Status(3));
+    let (ending, text) = check(&["--unwind", "20", "--context-bound", "1"]);
+    assert_eq!(ending, Ending::Status(2), "{text}");
+    assert!(text.contains("no violation with at most 1 switches between threads"), "{text}");
+    assert_eq!(check(&["--unwind", "20", "--context-bound", "2"]).0, Ending::Status(1));
+}
+
+#[test]
+fn the_skeleton_is_shown_as_text_and_as_a_picture() {
+    let scratch = Scratch::new("checking");
+    fs::write(scratch.path("rounds.c"), ROUNDS).expect("the file can be written");
+    let text = said(&leno(&scratch, &["dump", "--skeleton", "--unwind", "1", "rounds.c"]));
+    for wanted in
+        ["thread main.1\n", "rounds.c:9  r2 := x (read, 4 bytes)  if", "starts main.1\n", "rounds.c:8  goes on after"]
+    {
+        assert!(text.contains(wanted), "{wanted}: {text}");
+    }
+    let dot = said(&leno(&scratch, &["dump", "--skeleton", "--dot", "rounds.c"]));
+    assert!(dot.starts_with("digraph skeleton {") && dot.contains("style=dashed") && dot.ends_with("}\n"), "{dot}");
+}

@@ -126,6 +126,23 @@ impl Solver {
         self.add_clause(&[lit]);
     }
 
+    /// Demands that two terms are equal where `guard` holds: bit by bit, which is less than the literal of their equality.
+    pub fn equal_if(&mut self, terms: &mut Terms, guard: Lit, a: Term, b: Term) {
+        let equal = terms.eq(a, b);
+        if terms.as_bool(equal).is_some() || self.recorded.is_some() {
+            let equal = self.literal(terms, equal);
+            return self.add_clause(&[!guard, equal]);
+        }
+        let a = self.blaster.bits(terms, a, self.core.as_mut());
+        let b = self.blaster.bits(terms, b, self.core.as_mut());
+        for (a, b) in a.into_iter().zip(b) {
+            if a != b {
+                self.add_clause(&[!guard, !a, b]);
+                self.add_clause(&[!guard, a, !b]);
+            }
+        }
+    }
+
     /// The values that the model gives to the variables of terms.
     pub fn model(&mut self, terms: &Terms) -> Assignment {
         if let Some(Outside::Model(solution)) = &self.outside {

@@ -352,7 +352,7 @@ pub enum Next<'p> {
 
 /// For each slot, whether its address appears only as the address of loads, stores and handles: then it is in no register
 /// and in no memory, and no other thread has it.
-fn private_slots(function: &Function) -> Vec<bool> {
+pub fn private_slots(function: &Function) -> Vec<bool> {
     let mut private = vec![true; function.slots.len()];
     let Body::Blocks(blocks) = &function.body else { return private };
     for block in blocks {

@@ -81,7 +81,7 @@ pub use crate::program::Place;
 pub use enabled::Footprint;
 pub use environment::{Captured, Environment, FileHandle, OpenMode, Source, Terminal};
 pub use external::is_known_external;
-pub use image::{Image, Next};
+pub use image::{Image, Next, private_slots};
 pub use machine::{MAIN, Machine, Options, Status, Thread, ThreadId, UndefinedPolicy};
 pub use owner::Owner;
 pub use schedule::{Blocked, Ending, Outcome, Prng, Random, RoundRobin, Scheduler, run};

@@ -67,12 +67,21 @@ impl Terms {
 #[derive(Clone, Default)]
 pub struct Substitution {
     done: FxHashMap<Term, Term>,
+    /// What is replaced by something that is itself still to be gone through.
+    nested: FxHashMap<Term, Term>,
+    /// The keys of `nested` that are being gone through.
+    open: FxHashSet<Term>,
 }
 
 impl Substitution {
     /// Values have the sorts of their keys.
     pub fn new(map: FxHashMap<Term, Term>) -> Substitution {
-        Substitution { done: map }
+        Substitution { done: map, ..Substitution::default() }
+    }
+
+    /// Values are substituted in turn. A key that its own value depends on stays as it is there.
+    pub fn nested(map: FxHashMap<Term, Term>) -> Substitution {
+        Substitution { nested: map, ..Substitution::default() }
     }
 
     pub fn apply(&mut self, terms: &mut Terms, root: Term) -> Term {
@@ -83,14 +92,29 @@ impl Substitution {
                 continue;
             }
             let before = waiting.len();
-            waiting.extend(terms.node(term).operands().filter(|operand| !self.done.contains_key(operand)));
-            if waiting.len() > before {
+            let value = self.nested.get(&term).copied();
+            match value {
+                Some(value) if !self.done.contains_key(&value) => match self.open.insert(term) {
+                    true => waiting.push(value),
+                    // We are inside its own value.
+                    false => _ = self.done.insert(term, term),
+                },
+                Some(_) => {}
+                None => {
+                    let operands = terms.node(term).operands();
+                    waiting.extend(operands.filter(|operand| !self.done.contains_key(operand)));
+                }
+            }
+            if waiting.len() > before || self.done.contains_key(&term) {
                 continue;
             }
             waiting.pop();
-            // A term whose parts stay the same stays the same, and is not simplified again.
-            let changed = terms.node(term).operands().any(|operand| self.done[&operand] != operand);
-            let result = if changed { terms.with_operands(term, |operand| self.done[&operand]) } else { term };
+            let result = match value {
+                Some(value) => self.done[&value],
+                // A term whose parts stay the same stays the same, and is not simplified again.
+                None if terms.node(term).operands().all(|operand| self.done[&operand] == operand) => term,
+                None => terms.with_operands(term, |operand| self.done[&operand]),
+            };
             self.done.insert(term, result);
         }
         self.done[&root]

@@ -1,0 +1,259 @@
+//! Deepening: loops start with small bounds, and exactly those are raised that need it.
+//!
+//! If no violation is found in a round, the solver is asked whether some loop can still go on. The bounds of those that can are
+//! doubled, and the program is unrolled again. When none can, the absence of violations is proved.
+
+use crate::compose::{Composition, compose};
+use crate::loops;
+use crate::prune::{keep_all, prune};
+use crate::skeleton::Bounded;
+use crate::summarize::{Bounds, Summarizer, has_condition_variables};
+use crate::{Staged, Stats, Task, witness};
+use leno_explore::Properties;
+use leno_ir::program::Program;
+use leno_logic::core::Answer;
+use leno_logic::limits::{Limits, Stop};
+use leno_logic::literal::Lit;
+use leno_logic::solver::Solver;
+use leno_logic::term::Term;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::time::Instant;
+
+/// Why there is no verdict, and what is known all the same.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unknown {
+    pub reason: String,
+    pub completed: Option<Completed>,
+}
+
+impl Unknown {
+    pub fn because(reason: impl Into<String>) -> Unknown {
+        Unknown { reason: reason.into(), completed: None }
+    }
+}
+
+/// Executions that were all looked at, without finding anything.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Completed {
+    /// Those in which each of these goes round at most so often; anything else, as often as it wants.
+    pub loops: Vec<(String, u32)>,
+    /// And those in which what is allocated at each of these places is of at most so many bytes.
+    pub allocations: Vec<(String, u64)>,
+    /// Those with at most so many switches between threads.
+    pub switches: Option<usize>,
+}
+
+impl fmt::Display for Completed {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.switches {
+            Some(switches) => write!(out, "no violation with at most {switches} switches between threads")?,
+            None => write!(out, "no violation under any schedule")?,
+        }
+        for (index, (name, bound)) in self.loops.iter().enumerate() {
+            let before = if index == 0 { " while" } else { ", and" };
+            match name.contains(':') {
+                true => write!(out, "{before} the loop at {name} goes round at most {bound} times")?,
+                false => write!(out, "{before} `{name}` is in itself at most {bound} times")?,
+            }
+        }
+        for (index, (name, bytes)) in self.allocations.iter().enumerate() {
+            let before = if index == 0 && self.loops.is_empty() { " while" } else { ", and" };
+            write!(out, "{before} at most {bytes} bytes are allocated at {name}")?;
+        }
+        Ok(())
+    }
+}
+
+/// What came of one round.
+enum Round {
+    Decided(Staged),
+    Stopped(String),
+    /// These can go on.
+    Open(Vec<Bounded>),
+}
+
+/// Waits on condition variables may end without a signal, except where deadlocks are concerned: a lost signal would never be one.
+/// So these are two questions.
+pub fn decide(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
+    let others = Properties { deadlock: false, ..task.properties };
+    if !task.properties.deadlock || others == Properties::NONE || !has_condition_variables(program) {
+        return deepen(program, task, limits);
+    }
+    let (first, stats) = deepen(program, &Task { properties: others, ..task.clone() }, limits);
+    if matches!(first, Staged::Unsafe(_)) {
+        return (first, stats);
+    }
+    let deadlock = Properties { deadlock: true, ..Properties::NONE };
+    let (second, more) = deepen(program, &Task { properties: deadlock, ..task.clone() }, limits);
+    let stats = Stats {
+        rounds: stats.rounds + more.rounds,
+        conflicts: stats.conflicts + more.conflicts,
+        summarizing: stats.summarizing + more.summarizing,
+        pruning: stats.pruning + more.pruning,
+        composing: stats.composing + more.composing,
+        solving: stats.solving + more.solving,
+        ..more
+    };
+    match (first, second) {
+        (Staged::Safe, second) => (second, stats),
+        (_, Staged::Unsafe(witness)) => (Staged::Unsafe(witness), stats),
+        (first, _) => (first, stats),
+    }
+}
+
+fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
+    let mut stats = Stats::default();
+    let mut bounds = match loops::bounds(program, &task.unwinding) {
+        Ok(bounds) => bounds,
+        Err(reason) => return (Staged::Unknown(Unknown::because(reason)), stats),
+    };
+    let chosen: BTreeMap<Bounded, u32> = bounds.particular.clone();
+    let is_chosen = |what: &Bounded| task.unwinding.fixed.is_some() || chosen.contains_key(what);
+    let mut completed = None;
+    loop {
+        stats.rounds += 1;
+        let open = match round(program, task, &bounds, limits, &mut stats) {
+            Round::Decided(staged) => return (staged, stats),
+            Round::Stopped(reason) => return (Staged::Unknown(Unknown { reason, completed }), stats),
+            Round::Open(open) => open,
+        };
+        let (mut loops, mut allocations) = (Vec::new(), Vec::new());
+        for &what in &open {
+            match what {
+                Bounded::Allocation(_) => allocations.push((loops::name(program, what), bounds.of_allocation(what))),
+                _ => loops.push((loops::name(program, what), bounds.of(what))),
+            }
+        }
+        completed = Some(Completed { loops, allocations, switches: task.context_bound });
+        if open.iter().all(is_chosen) {
+            let reason = match open.as_slice() {
+                [_] => "a loop can go on beyond its bound".to_string(),
+                _ => format!("{} loops can go on beyond their bounds", open.len()),
+            };
+            return (Staged::Unknown(Unknown { reason, completed }), stats);
+        }
+        for what in open.into_iter().filter(|what| !is_chosen(what)) {
+            bounds.particular.insert(what, bounds.of(what).saturating_mul(2));
+        }
+    }
+}
+
+fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats: &mut Stats) -> Round {
+    let interrupted = || limits.stop().is_some();
+    let start = Instant::now();
+    let mut summary = Summarizer::new(program, task, bounds, &interrupted);
+    let ran = summary.run();
+    stats.summarizing += start.elapsed();
+    if let Err(refused) = ran {
+        return Round::Stopped(limits.stop().map_or(refused.reason, describe));
+    }
+    let start = Instant::now();
+    let pruned = if task.prune { prune(&mut summary) } else { keep_all(&mut summary) };
+    stats.pruning += start.elapsed();
+    let start = Instant::now();
+    let mut composition = compose(&mut summary, &pruned, Solver::default());
+    let bound = task.context_bound.map(|switches| bound_switches(&summary, &mut composition, switches));
+    stats.composing += start.elapsed();
+    if !composition.is_complete {
+        return Round::Stopped(limits.stop().map_or("it was interrupted".to_string(), describe));
+    }
+    count(&summary, &composition, stats);
+    let start = Instant::now();
+    let outcome = ask(task, &summary, &mut composition, bound, limits);
+    stats.solving += start.elapsed();
+    stats.conflicts += composition.solver.statistics().conflicts;
+    match outcome {
+        Round::Decided(Staged::Safe) => match summary.skeleton.gaps.first() {
+            Some(gap) => Round::Stopped(format!("no violation was found, but {gap}")),
+            None => Round::Decided(Staged::Safe),
+        },
+        other => other,
+    }
+}
+
+fn count(summary: &Summarizer<'_>, composition: &Composition, stats: &mut Stats) {
+    let skeleton = &summary.skeleton;
+    stats.threads = skeleton.threads.len();
+    stats.events = skeleton.events.len();
+    stats.reads = skeleton.events.iter().map(|event| event.reads.len()).sum();
+    stats.writes = skeleton.events.iter().map(|event| event.writes.len()).sum();
+    stats.links = composition.links;
+    stats.suspects = composition.suspects.len();
+}
+
+/// The literal under which at most so many times one thread takes over from another.
+fn bound_switches(summary: &Summarizer<'_>, composition: &mut Composition, switches: usize) -> Lit {
+    let mut happens: BTreeMap<u32, Vec<Term>> = BTreeMap::new();
+    for step in &summary.skeleton.steps {
+        happens.entry(step.node.0).or_default().push(step.path);
+    }
+    let mut events = Vec::new();
+    for (node, paths) in happens {
+        let occurs = composition.solver.new_literal();
+        for path in paths {
+            let path = composition.solver.literal(&summary.terms, path);
+            composition.solver.add_clause(&[!path, occurs]);
+        }
+        events.push((composition.nodes[node as usize], occurs));
+    }
+    composition.solver.bound_switches(&events, switches)
+}
+
+/// Asks for a violation, and then for loops that can go on.
+fn ask(
+    task: &Task,
+    summary: &Summarizer<'_>,
+    composition: &mut Composition,
+    bound: Option<Lit>,
+    limits: &Limits,
+) -> Round {
+    let assumptions: Vec<Lit> = std::iter::once(composition.violated).chain(bound).collect();
+    match composition.solver.solve(&assumptions, limits) {
+        Answer::Satisfiable => {
+            return match witness::witness(summary, composition) {
+                Ok(witness) => Round::Decided(Staged::Unsafe(Box::new(witness))),
+                Err(reason) => {
+                    Round::Stopped(format!("a violation was found that the interpreter does not confirm: {reason}"))
+                }
+            };
+        }
+        Answer::Unknown(stop) => return Round::Stopped(describe(stop)),
+        Answer::Unsatisfiable => {}
+    }
+    let mut was_needed = bound.is_some_and(|bound| composition.solver.failed().contains(&bound));
+    let mut open: Vec<Bounded> = Vec::new();
+    // One by one: each is a smaller question than whether there is any.
+    for (index, cut) in summary.skeleton.cuts.iter().enumerate() {
+        if open.contains(&cut.what) {
+            continue;
+        }
+        let assumptions: Vec<Lit> = std::iter::once(composition.cuts[index]).chain(bound).collect();
+        match composition.solver.solve(&assumptions, limits) {
+            Answer::Satisfiable => open.push(cut.what),
+            Answer::Unknown(stop) => return Round::Stopped(describe(stop)),
+            Answer::Unsatisfiable => {
+                was_needed |= bound.is_some_and(|bound| composition.solver.failed().contains(&bound));
+            }
+        }
+    }
+    open.sort_unstable();
+    open.dedup();
+    match (open.is_empty(), was_needed) {
+        (false, _) => Round::Open(open),
+        (true, true) => Round::Decided(Staged::Unknown(Unknown {
+            reason: "schedules with more switches between threads were left out".to_string(),
+            completed: Some(Completed { switches: task.context_bound, ..Completed::default() }),
+        })),
+        (true, false) => Round::Decided(Staged::Safe),
+    }
+}
+
+fn describe(stop: Stop) -> String {
+    match stop {
+        Stop::Time => "the time limit was reached".to_string(),
+        Stop::Memory => "the memory limit was reached".to_string(),
+        Stop::Cancelled => "it was interrupted".to_string(),
+        Stop::Solver => "the solver gave up".to_string(),
+    }
+}

@@ -1,0 +1,133 @@
+//! Does one condition imply another? As far as a look at their structure tells.
+//!
+//! Conditions of events are conjunctions that grow along paths and disjunctions where paths meet, and equal parts of them are equal terms. So
+//! most implications that matter are found by taking conjunctions and disjunctions apart. A part is older than what it is
+//! part of (its number is smaller), which cuts the search short.
+
+use leno_logic::term::{Node, Term, Terms};
+use rustc_hash::FxHashMap;
+
+/// Steps of one search, before we say that we do not know.
+const PATIENCE: u32 = 500;
+
+/// A term, or its negation.
+type Literal = (Term, bool);
+
+#[derive(Default)]
+pub struct Implications {
+    known: FxHashMap<(Term, Term), bool>,
+    /// Variables that stand for other terms.
+    equations: FxHashMap<Term, Term>,
+}
+
+impl Implications {
+    pub fn with(equations: FxHashMap<Term, Term>) -> Implications {
+        Implications { known: FxHashMap::default(), equations }
+    }
+
+    /// Whether `b` holds whenever `a` does. False also if we cannot tell.
+    pub fn holds(&mut self, terms: &Terms, a: Term, b: Term) -> bool {
+        if a == b || a == Term::FALSE || b == Term::TRUE {
+            return true;
+        }
+        if let Some(&known) = self.known.get(&(a, b)) {
+            return known;
+        }
+        let mut patience = PATIENCE;
+        let search = Search { terms, equations: &self.equations };
+        let holds = search.implies(search.literal((a, true)), search.literal((b, true)), &mut patience);
+        self.known.insert((a, b), holds);
+        holds
+    }
+}
+
+struct Search<'a> {
+    terms: &'a Terms,
+    equations: &'a FxHashMap<Term, Term>,
+}
+
+impl Search<'_> {
+    fn literal(&self, (term, is_positive): Literal) -> Literal {
+        match self.terms.node(term) {
+            Node::Not(inner) => (inner, !is_positive),
+            _ => (term, is_positive),
+        }
+    }
+
+    /// What a conjunction, or the negation of one, is made of.
+    fn parts(&self, (term, is_positive): Literal) -> Option<[Literal; 2]> {
+        match self.terms.node(term) {
+            Node::And(x, y) => Some([self.literal((x, is_positive)), self.literal((y, is_positive))]),
+            Node::Variable(_) => {
+                let meant = self.literal((*self.equations.get(&term)?, is_positive));
+                self.parts(meant).or(Some([meant, meant])).filter(|_| meant.0 < term)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether parts of `literal` are alternatives.
+    fn is_choice(&self, (mut term, mut is_positive): Literal) -> bool {
+        while let Some(&meant) = self.equations.get(&term) {
+            (term, is_positive) = self.literal((meant, is_positive));
+        }
+        !is_positive
+    }
+
+    fn implies(&self, a: Literal, b: Literal, patience: &mut u32) -> bool {
+        if a == b || b == (Term::TRUE, true) || b == (Term::FALSE, false) || a == (Term::FALSE, true) {
+            return true;
+        }
+        if *patience == 0 {
+            return false;
+        }
+        *patience -= 1;
+        let (of_a, of_b) = (self.parts(a), self.parts(b));
+        // What a term is part of is younger.
+        let may_hold = |part: &Literal| part.0 >= b.0;
+        match of_a {
+            Some(any) if self.is_choice(a) => return any.into_iter().all(|part| self.implies(part, b, patience)),
+            Some(all) if all.into_iter().rev().filter(may_hold).any(|part| self.implies(part, b, patience)) => {
+                return true;
+            }
+            _ => {}
+        }
+        match of_b {
+            Some(any) if self.is_choice(b) => any.into_iter().any(|part| self.implies(a, part, patience)),
+            Some(all) => all.into_iter().all(|part| self.implies(a, part, patience)),
+            None => excludes(self.terms, a, b),
+        }
+    }
+}
+
+/// A vector that equals one constant does not equal another.
+fn excludes(terms: &Terms, a: Literal, b: Literal) -> bool {
+    match (terms.node(a.0), terms.node(b.0)) {
+        (Node::Eq(x, k), Node::Eq(y, l)) if a.1 && !b.1 => {
+            x == y && k != l && terms.as_bits(k).is_some() && terms.as_bits(l).is_some()
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use leno_logic::term::Sort;
+
+    #[test]
+    fn parts_follow_and_others_do_not() {
+        let mut terms = Terms::new();
+        let all: Vec<Term> = (0..40).map(|index| terms.variable(Sort::Bool, format!("c{index}"))).collect();
+        let long = terms.and(&all);
+        let some = terms.and(&all[5..9]);
+        let mut known = Implications::default();
+        assert!(all.iter().all(|part| known.holds(&terms, long, *part)));
+        assert!(known.holds(&terms, long, some));
+        assert!(!known.holds(&terms, some, long));
+        let (left, right) = (terms.and2(some, all[20]), terms.and2(some, all[21]));
+        let either = terms.or2(left, right);
+        assert!(known.holds(&terms, either, some) && known.holds(&terms, left, either));
+        assert!(!known.holds(&terms, either, left) && !known.holds(&terms, some, either));
+    }
+}
