@@ -158,7 +158,7 @@ impl TraceProgram {
     pub fn moment(&self, id: EventId) -> (u64, u32, u32) {
         let event = self.event(id);
         let is_step = !matches!(event.kind, Kind::Access { is_plain: true, .. } | Kind::Touch { .. });
-        (event.clock.saturating_mul(2) + u64::from(is_step), event.thread, event.index)
+        (event.clock.saturating_mul(2).saturating_add(is_step.into()), event.thread, event.index)
     }
 
     /// Whether one event comes before another in every reordering.

@@ -93,10 +93,11 @@ fn failure(program: &Program, start: Ahead) -> Option<(Property, Span, String)> 
         };
         *index += 1;
         match &instr.op {
-            Op::Assert { cond, property, message } => match known(values, cond)? {
-                0 => return Some((*property, instr.span, program.texts[*message].clone())),
-                _ => {}
-            },
+            Op::Assert { cond, property, message } => {
+                if known(values, cond)? == 0 {
+                    return Some((*property, instr.span, program.texts[*message].clone()));
+                }
+            }
             Op::Assign { dst, value } => {
                 let value = known(values, value);
                 *values.get_mut(dst.index())? = value;

@@ -129,6 +129,12 @@ pub fn predict(program: &Program, ctp: &mut TraceProgram, options: &PredictOptio
         let reach =
             asking.run(ctp, options, &mut |ctp, question, order, bound| judge.take(ctp, question, order, bound));
         asking.add_to(&mut stats);
+        if reach == Reach::All && asking.refuses_recorded(ctp, options) {
+            gaps.push(
+                "the recorded run is not one that Leno's semantics allows: what is outside of it is not known"
+                    .to_string(),
+            );
+        }
         reach
     } else {
         gaps.push(format!(
@@ -176,10 +182,15 @@ fn in_windows(
 pub fn admits_recorded(ctp: &mut TraceProgram, encoding: Encoding) -> bool {
     let wanted = Wanted { frees: true, reads: true };
     let mut encoded = Encoded::new(ctp, &[], wanted, Model::Symbolic, encoding);
-    let kept: Vec<EventId> = encoded.slice.kept.values().flatten().copied().collect();
-    let happen = kept.into_iter().filter(|id| !matches!(ctp.event(*id).kind, Kind::Exit));
-    let all: Vec<Lit> = happen.filter_map(|id| encoded.happens(id)).collect();
+    let all = everything(&encoded, ctp);
     encoded.solver.solve(&all, &Limits::default()) == Answer::Satisfiable
+}
+
+/// All events happen, up to the end of the process.
+fn everything(encoded: &Encoded, ctp: &TraceProgram) -> Vec<Lit> {
+    let kept = encoded.slice.kept.values().flatten();
+    let happen = kept.filter(|id| !matches!(ctp.event(**id).kind, Kind::Exit));
+    happen.filter_map(|id| encoded.happens(*id)).collect()
 }
 
 /// The answers for a trace without a program, which nobody can follow: at most one for each place.
@@ -328,6 +339,12 @@ impl Asking {
             }
         }
         Reach::Switches(most)
+    }
+
+    /// Whether the encoding does not even admit the run that was recorded: a wait that ended without a signal, for instance.
+    fn refuses_recorded(&mut self, ctp: &TraceProgram, options: &PredictOptions) -> bool {
+        let all = everything(&self.encoded, ctp);
+        self.encoded.solver.solve(&all, &options.limits) == Answer::Unsatisfiable
     }
 
     /// Asks for answers until there are none; why it ended earlier, if it did.

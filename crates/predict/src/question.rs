@@ -151,7 +151,7 @@ fn races(ctp: &TraceProgram, questions: &mut Vec<Question>) -> bool {
             }
         }
     }
-    let mut found: BTreeMap<(Place, Place), BTreeMap<u64, BTreeSet<(EventId, EventId)>>> = BTreeMap::new();
+    let mut found = Pairs::new();
     for threads in by_piece.values() {
         let lists: Vec<&Vec<EventId>> = threads.values().collect();
         for (index, ours) in lists.iter().enumerate() {
@@ -208,7 +208,8 @@ fn conflict(a: &Kind, b: &Kind) -> bool {
     let (Kind::Access { writes: ours, atomic, .. }, Kind::Access { writes: theirs, atomic: also, .. }) = (a, b) else {
         return false;
     };
-    !(*atomic && *also) && !(ours.is_empty() && theirs.is_empty())
+    let is_write = !ours.is_empty() || !theirs.is_empty();
+    is_write && !(*atomic && *also)
 }
 
 fn common_lock(a: &[(Location, bool)], b: &[(Location, bool)]) -> bool {

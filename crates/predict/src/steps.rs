@@ -8,6 +8,9 @@ use leno_ir::interp::ViolationKind;
 use leno_ir::program::{Access, BinaryOp, Body, Callee, Expr, Instr, LocalId, Op, Order, RmwOp, SyncOp, Type};
 use leno_logic::term::{Term, Terms};
 
+/// Threads that others may have started between two of one thread.
+const MANY_THREADS: usize = 1 << 16;
+
 /// What the number of a synchronisation object is kept apart by from the bytes of the object.
 const COUNTER: u64 = 1 << 62;
 
@@ -174,6 +177,9 @@ impl<L: Listener> Walk<'_, '_, L> {
 
     fn touch(&mut self, number: u32, access: &Access) -> Result<Touch, Halt> {
         let address = self.pinned_address(number, &access.ptr)?;
+        if address > u64::MAX - 64 {
+            return Err(Halt::Problem("it uses an address that nothing can have".to_string()));
+        }
         let at = self.locate(number, address);
         let bytes = access.ty.bytes(self.program.model) as u32;
         Ok(Touch { at, bytes, atomic: access.order != Order::NotAtomic })
@@ -304,6 +310,10 @@ impl<L: Listener> Walk<'_, '_, L> {
         let Record::Spawn { thread: child, handle: bits, .. } = self.next(number)? else {
             return Err(Halt::Problem("a thread was started that the trace does not know".to_string()));
         };
+        // (Numbers are given in order: these are in a damaged trace only.)
+        if self.threads.contains_key(&child) || child as usize > self.threads.len() + MANY_THREADS {
+            return Err(Halt::Problem("a thread was started that the trace does not know".to_string()));
+        }
         let at = self.moment(number).ok_or(Halt::Over)?;
         self.listener.act(&mut self.terms, &at, Action::Spawn { child });
         if let Some(touch) = touch {

@@ -119,6 +119,9 @@ pub enum Class {
     Shared(PieceId),
 }
 
+/// From, to, and who uses it.
+type Span<'a> = (u64, u64, &'a [Use]);
+
 #[derive(Clone, Copy, Debug)]
 struct Group {
     start: u64,
@@ -140,7 +143,7 @@ pub struct Sharing {
 
 impl Sharing {
     pub fn new(program: &Program, instances: &Instances, must: &MustOrder, survey: &Survey) -> Sharing {
-        let mut by_instance: BTreeMap<InstanceId, Vec<(u64, u64, &[Use])>> = BTreeMap::new();
+        let mut by_instance: BTreeMap<InstanceId, Vec<Span<'_>>> = BTreeMap::new();
         for ((at, bytes), uses) in &survey.uses {
             let span = (at.offset, at.offset + u64::from(*bytes), uses.as_slice());
             by_instance.entry(at.instance).or_default().push(span);
@@ -179,7 +182,7 @@ impl Sharing {
         instances: &Instances,
         must: &MustOrder,
         instance: InstanceId,
-        spans: &[(u64, u64, &[Use])],
+        spans: &[Span<'_>],
     ) {
         let start = spans.iter().map(|span| span.0).min().unwrap_or(0);
         let end = spans.iter().map(|span| span.1).max().unwrap_or(0);

@@ -134,7 +134,7 @@ impl Trace {
         let sum = word64(file, 16).ok_or(NoTrace::DamagedHeader)?;
         let data = word64(file, 24).ok_or(NoTrace::DamagedHeader)? as usize;
         let description = file.get(HEADER..HEADER.saturating_add(length)).ok_or(NoTrace::DamagedHeader)?;
-        if checksum(description) != sum || data % PAGE != 0 || data < HEADER + length {
+        if checksum(description) != sum || !data.is_multiple_of(PAGE) || data < HEADER + length {
             return Err(NoTrace::DamagedHeader);
         }
         let mut trace = Trace { description: description.to_vec(), ..Trace::default() };
