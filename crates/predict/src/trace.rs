@@ -21,7 +21,8 @@
 //! | 4, 4 | 1 if it is sealed; reserved |
 //! | … | records |
 //!
-//! Checksums are 64-bit FNV-1a. A chunk is sealed when it is full and when its thread ends; of a process that was killed, the last
+//! A checksum starts as 0xcbf29ce484222325; for each word of eight bytes (the last one filled up with zeros) it is combined with the word by
+//! exclusive or, multiplied by 0x100000001b3, and combined with its own upper half by exclusive or. A chunk is sealed when it is full and when its thread ends; of a process that was killed, the last
 //! chunk of each thread is open, and its records are those that had been written then. A chunk that is damaged ends its thread's
 //! records, and those of the other threads at the same moment of the recorded clock: what is left is a beginning of the run.
 
@@ -73,7 +74,11 @@ impl fmt::Display for NoTrace {
 }
 
 pub fn checksum(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3))
+    bytes.chunks(8).fold(0xcbf2_9ce4_8422_2325, |sum, word| {
+        let word = word.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+        let sum = (sum ^ word).wrapping_mul(0x100_0000_01b3);
+        sum ^ sum >> 32
+    })
 }
 
 /// The beginning of a trace file, and where its chunks are going to be.

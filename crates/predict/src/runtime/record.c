@@ -47,7 +47,12 @@ static __thread struct leno_writer leno_me;
 
 static u64 leno_checksum(const u8 *bytes, u32 count) {
     u64 sum = 0xcbf29ce484222325ull;
-    for (u32 i = 0; i < count; i++) sum = (sum ^ bytes[i]) * 0x100000001b3ull;
+    for (u32 i = 0; i < count; i += 8) {
+        u64 word = 0;
+        __builtin_memcpy(&word, bytes + i, count - i < 8 ? count - i : 8);
+        sum = (sum ^ word) * 0x100000001b3ull;
+        sum ^= sum >> 32;
+    }
     return sum;
 }
 
@@ -72,7 +77,7 @@ static __attribute__((noinline, cold)) int leno_more(void) {
     u64 at = leno_data + (u64)__atomic_fetch_add(&leno_chunks, 1, __ATOMIC_RELAXED) * LENO_CHUNK;
     void *map = MAP_FAILED;
     if (!posix_fallocate(leno_file, (off_t)at, LENO_CHUNK))
-        map = mmap(0, LENO_CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED, leno_file, (off_t)at);
+        map = mmap(0, LENO_CHUNK, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, leno_file, (off_t)at);
     if (map == MAP_FAILED) {
         leno_is_off = 1;
     } else {
