@@ -4,6 +4,7 @@
 //! every write that may hit its location; who comes between whom is the theory's business. Which writes and which races are to
 //! be considered has been found before (`prune`).
 
+use crate::Reported;
 use crate::access::UNDEFINED;
 use crate::objects::Initial;
 use crate::pieces::Piece;
@@ -161,6 +162,14 @@ impl Composer<'_, '_> {
             candidates.push((write.event, hit));
             sources.push(source);
             self.links += 1;
+        }
+        for &index in &may_copy.overwriting {
+            let write = &writes[index];
+            let same = self.summary.terms.eq(read.place, write.place);
+            let hit = self.summary.terms.and2(same, write.occurs);
+            let hit = self.literal(hit);
+            let write_node = self.summary.skeleton.events[write.event].node;
+            self.solver.add_hit(theory_read, hit, self.node(write_node));
         }
         if may_copy.initial {
             let targets = self.summary.skeleton.events[read.event].targets.clone();
@@ -448,6 +457,9 @@ impl Composer<'_, '_> {
         let mut suspects = Vec::new();
         for index in 0..self.summary.skeleton.violations.len() {
             let violation = self.summary.skeleton.violations[index].clone();
+            if self.summary.reported.contains(&Reported::violation(violation.span)) {
+                continue;
+            }
             let selected = self.solver.new_literal();
             let condition = self.literal(violation.condition);
             self.solver.add_clause(&[!selected, condition]);
@@ -458,11 +470,17 @@ impl Composer<'_, '_> {
             if self.is_interrupted() {
                 break;
             }
+            let [one, other] = [first, second].map(|index| self.summary.skeleton.events[index].span);
+            if self.summary.reported.contains(&Reported::race(one, other)) {
+                continue;
+            }
             if let Some(lit) = self.race(first, second) {
                 suspects.push((Suspect::Race(first, second), lit));
             }
         }
-        self.deadlocks(&mut suspects);
+        if !self.summary.reported.contains(&Reported::Deadlock) {
+            self.deadlocks(&mut suspects);
+        }
         let mut cuts = Vec::new();
         for index in 0..self.summary.skeleton.cuts.len() {
             let cut = self.summary.skeleton.cuts[index].clone();

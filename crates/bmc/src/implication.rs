@@ -15,7 +15,7 @@ type Literal = (Term, bool);
 
 #[derive(Default)]
 pub struct Implications {
-    known: FxHashMap<(Term, Term), bool>,
+    known: FxHashMap<(Literal, Literal), bool>,
     /// Variables that stand for other terms.
     equations: FxHashMap<Term, Term>,
 }
@@ -30,20 +30,17 @@ impl Implications {
         if a == b || a == Term::FALSE || b == Term::TRUE {
             return true;
         }
-        if let Some(&known) = self.known.get(&(a, b)) {
-            return known;
-        }
         let mut patience = PATIENCE;
-        let search = Search { terms, equations: &self.equations };
-        let holds = search.implies(search.literal((a, true)), search.literal((b, true)), &mut patience);
-        self.known.insert((a, b), holds);
-        holds
+        let mut search = Search { terms, equations: &self.equations, known: &mut self.known };
+        let (a, b) = (search.literal((a, true)), search.literal((b, true)));
+        search.implies(a, b, &mut patience)
     }
 }
 
 struct Search<'a> {
     terms: &'a Terms,
     equations: &'a FxHashMap<Term, Term>,
+    known: &'a mut FxHashMap<(Literal, Literal), bool>,
 }
 
 impl Search<'_> {
@@ -74,14 +71,23 @@ impl Search<'_> {
         !is_positive
     }
 
-    fn implies(&self, a: Literal, b: Literal, patience: &mut u32) -> bool {
+    fn implies(&mut self, a: Literal, b: Literal, patience: &mut u32) -> bool {
         if a == b || b == (Term::TRUE, true) || b == (Term::FALSE, false) || a == (Term::FALSE, true) {
             return true;
+        }
+        if let Some(&known) = self.known.get(&(a, b)) {
+            return known;
         }
         if *patience == 0 {
             return false;
         }
         *patience -= 1;
+        let result = self.implies_by_parts(a, b, patience);
+        self.known.insert((a, b), result);
+        result
+    }
+
+    fn implies_by_parts(&mut self, a: Literal, b: Literal, patience: &mut u32) -> bool {
         let (of_a, of_b) = (self.parts(a), self.parts(b));
         // What a term is part of is younger.
         let may_hold = |part: &Literal| part.0 >= b.0;

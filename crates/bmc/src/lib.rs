@@ -11,6 +11,7 @@
 //! | `compose`, `deadlock` | the axioms of sequential consistency over them, in the solver |
 //! | `witness` | a model, followed by the interpreter |
 //! | `deepen` | rounds of all this with larger and larger bounds |
+//! | `reported` | what has been found before |
 //! | `loops` | the names of what has a bound |
 //! | `cssa` | the same without summaries, for comparison |
 //! | `show`, `formula` | the skeleton, printed |
@@ -32,6 +33,7 @@ mod pieces;
 mod private;
 mod propagate;
 mod prune;
+mod reported;
 mod sections;
 mod show;
 mod skeleton;
@@ -42,6 +44,7 @@ mod witness;
 
 pub use cssa::Mode;
 pub use deepen::{Completed, Unknown};
+pub use reported::Reported;
 pub use show::Picture;
 pub use skeleton::{Bounded, Skeleton};
 pub use summarize::Bounds;
@@ -52,6 +55,7 @@ use leno_ir::program::Program;
 use leno_ir::witness::Witness;
 use leno_logic::limits::Limits;
 use leno_logic::solver::Solver;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -67,11 +71,20 @@ pub struct Task {
     /// Whether to leave out links and races that can be seen to be impossible. Without it, everything is composed with everything.
     pub prune: bool,
     pub mode: Mode,
+    /// What is known already, and not looked for.
+    pub reported: BTreeSet<Reported>,
 }
 
 impl Task {
     pub fn new(properties: Properties) -> Task {
-        Task { properties, unwinding: Unwinding::default(), context_bound: None, prune: true, mode: Mode::default() }
+        Task {
+            properties,
+            unwinding: Unwinding::default(),
+            context_bound: None,
+            prune: true,
+            mode: Mode::default(),
+            reported: BTreeSet::new(),
+        }
     }
 }
 

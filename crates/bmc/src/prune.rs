@@ -7,7 +7,7 @@
 //!
 //! Beyond the paper:
 //! - Locks (`sections`). A write that is overwritten before its critical section ends is not seen in other sections of that lock; and
-//!   a read that follows a write of its own section does not see those of other sections. Accesses in sections of one lock do not race.
+//!   a read that follows a write of its own section does not see those of other sections. Who gives a lock back finds it as it was left. Accesses in sections of one lock do not race.
 //! - Values (`propagate`). A read that can copy one write only has that write's value: it is replaced by it everywhere, which
 //!   makes addresses and conditions constant, and then more can be pruned.
 //! - Slices. A read whose value nothing depends on is not linked at all.
@@ -20,7 +20,7 @@ use crate::happens::{Happens, Occasion};
 use crate::implication::Implications;
 use crate::pieces::{Piece, Pieces, pieces};
 use crate::sections::{Sections, occasion};
-use crate::skeleton::Event;
+use crate::skeleton::{Event, Role};
 use crate::summarize::Summarizer;
 use leno_ir::points_to::AbstractId;
 use leno_logic::term::{Node, Term};
@@ -32,6 +32,8 @@ use std::collections::BTreeSet;
 pub struct MayCopy {
     /// Indices of writes, the last one first.
     pub writes: Vec<usize>,
+    /// Indices of writes that it cannot copy, but that may overwrite what it could.
+    pub overwriting: Vec<usize>,
     /// Whether it may see what was there before anybody wrote.
     pub initial: bool,
 }
@@ -69,7 +71,11 @@ pub fn keep_all(summary: &mut Summarizer<'_>) -> Pruned {
     let all = |read: &Piece| {
         let may_meet =
             |index: &usize| events[pieces.writes[*index].event].targets.intersects(&events[read.event].targets);
-        Some(MayCopy { writes: (0..pieces.writes.len()).rev().filter(may_meet).collect(), initial: true })
+        Some(MayCopy {
+            writes: (0..pieces.writes.len()).rev().filter(may_meet).collect(),
+            overwriting: Vec::new(),
+            initial: true,
+        })
     };
     let may_copy = pieces.reads.iter().map(all).collect();
     let events = events.len();
@@ -197,6 +203,15 @@ impl<'a, 'p> Pruner<'a, 'p> {
 
     fn may_be_copied_by(&mut self, read: &Piece) -> MayCopy {
         let node = self.event(read).node;
+        if let Some(begin) = self.sections.begin(read.event) {
+            // (Writes are in the order of their events.)
+            let first = self.pieces.writes.partition_point(|write| write.event < begin);
+            let mut of_begin = self.pieces.writes[first..].iter().take_while(|write| write.event == begin);
+            if let Some(at) = of_begin.position(|write| write.unit.address == read.unit.address) {
+                let index = first + at;
+                return MayCopy { writes: vec![index], ..MayCopy::default() };
+            }
+        }
         let mut possible = Vec::new();
         // The last write of each thread that certainly comes before, to the same address.
         let mut surely_before: Vec<usize> = Vec::new();
@@ -223,7 +238,14 @@ impl<'a, 'p> Pruner<'a, 'p> {
             }
         }
         possible.retain(|&index| !self.is_killed(index, read, &surely_before));
-        MayCopy { writes: possible, initial: surely_before.is_empty() }
+        let mut overwriting = Vec::new();
+        if self.sections.takes(read.event) {
+            // A lock is taken only if it is free, and who takes it does not leave it so.
+            let takes =
+                |index: &usize| matches!(self.event(&self.pieces.writes[*index]).role, Role::Lock | Role::TryLock);
+            (overwriting, possible) = possible.into_iter().partition(takes);
+        }
+        MayCopy { writes: possible, overwriting, initial: surely_before.is_empty() }
     }
 
     /// Whether a write is always overwritten before the read sees it.

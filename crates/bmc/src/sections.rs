@@ -10,7 +10,7 @@ use crate::objects::Initial;
 use crate::skeleton::{Event, Role};
 use crate::summarize::Summarizer;
 use leno_logic::term::Term;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// That an event lies in a section.
@@ -24,6 +24,10 @@ pub struct Held {
 pub struct Sections {
     /// By event.
     held: Vec<Vec<Held>>,
+    /// By event that ends a section: the one that began it.
+    begun: FxHashMap<usize, usize>,
+    /// Events that take a lock that is used as one.
+    takers: FxHashSet<usize>,
 }
 
 impl Sections {
@@ -31,6 +35,7 @@ impl Sections {
         let events = &summary.skeleton.events;
         let trusted = trusted_locks(summary, happens);
         let mut held = vec![Vec::new(); events.len()];
+        let mut begun = FxHashMap::default();
         let mut by_thread: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (index, event) in events.iter().enumerate() {
             by_thread.entry(event.thread.0).or_default().push(index);
@@ -48,7 +53,14 @@ impl Sections {
                             now.push(Held { lock, since: index });
                         }
                     }
-                    (Role::Unlock, Some(lock)) => now.retain(|held| held.lock != lock),
+                    (Role::Unlock, Some(lock)) => {
+                        if let Some(held) = now.iter().find(|held| held.lock == lock)
+                            && happens.implications.holds(&summary.terms, event.occurs, events[held.since].occurs)
+                        {
+                            begun.insert(index, held.since);
+                        }
+                        now.retain(|held| held.lock != lock);
+                    }
                     (Role::Unlock, None) => now.clear(),
                     _ => {
                         let occurs = |since: usize| events[since].occurs;
@@ -59,7 +71,17 @@ impl Sections {
                 }
             }
         }
-        Sections { held }
+        Sections { held, begun, takers: trusted.into_values().flatten().collect() }
+    }
+
+    /// The event that took the lock that this one gives back: nobody has touched it since.
+    pub fn begin(&self, event: usize) -> Option<usize> {
+        self.begun.get(&event).copied()
+    }
+
+    /// Whether an event takes a lock: it occurs only if the lock is free.
+    pub fn takes(&self, event: usize) -> bool {
+        self.takers.contains(&event)
     }
 
     pub fn of(&self, event: usize) -> &[Held] {
@@ -113,6 +135,11 @@ fn is_trusted(summary: &Summarizer<'_>, happens: &mut Happens, lock: u64, takers
     let instance = summary.instances.get(id);
     let mut is_initialised = instance.initial != Initial::Undefined;
     let occasion = |index: usize| occasion(&summary.skeleton.events[index]);
+    let gives = |event: &Event| {
+        event.role == Role::Unlock && event.reads.iter().any(|unit| may_touch(summary, unit.address, unit.bytes, lock))
+    };
+    let events = summary.skeleton.events.iter().enumerate();
+    let givers: Vec<usize> = events.filter(|(_, event)| gives(event)).map(|(index, _)| index).collect();
     for (index, event) in summary.skeleton.events.iter().enumerate() {
         if !event.targets.contains(instance.object) || event.writes.is_empty() {
             continue;
@@ -136,8 +163,8 @@ fn is_trusted(summary: &Summarizer<'_>, happens: &mut Happens, lock: u64, takers
                 is_initialised = true;
             }
             Role::Other => {
-                let mut is_late = |taker: &usize| happens.before(&summary.terms, occasion(*taker), occasion(index));
-                if event.is_plain || !takers.iter().all(&mut is_late) {
+                let mut is_late = |user: &usize| happens.before(&summary.terms, occasion(*user), occasion(index));
+                if event.is_plain || !takers.iter().chain(&givers).all(&mut is_late) {
                     return false;
                 }
             }

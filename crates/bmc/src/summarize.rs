@@ -8,7 +8,6 @@
 //! A loop that only waits (reads shared memory, changes nothing, and comes back in the state it began in) is executed once:
 //! what an iteration may do later, the one iteration may do then. Coming back is not a path; the thread waits.
 
-use crate::Task;
 use crate::access::Look;
 use crate::cssa::{Equations, Mode};
 use crate::liveness::{Live, live};
@@ -19,6 +18,7 @@ use crate::skeleton::{
     Bounded, Cut, Death, Input, Join, NodeId, Skeleton, Thread, ThreadIndex, Unit, Until, Violation, Wait,
 };
 use crate::trail::{Deed, Trail, is_balanced};
+use crate::{Reported, Task};
 use leno_explore::Properties;
 use leno_ir::callgraph::CallGraph;
 use leno_ir::cfg::Cfg;
@@ -167,6 +167,7 @@ pub struct Summarizer<'p> {
     pub(crate) program: &'p Program,
     pub(crate) properties: Properties,
     pub(crate) mode: Mode,
+    pub(crate) reported: BTreeSet<Reported>,
     pub(crate) equations: Equations,
     pub(crate) points_to: PointsTo,
     pub(crate) shared: SharedObjects,
@@ -216,6 +217,7 @@ impl<'p> Summarizer<'p> {
             program,
             properties: task.properties,
             mode: task.mode,
+            reported: task.reported.clone(),
             equations: Equations::default(),
             points_to,
             shared,

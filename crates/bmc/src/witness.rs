@@ -5,14 +5,14 @@
 //! own account. If it does not get there, the model is not to be trusted, and nothing is claimed.
 
 use crate::compose::{Composition, Suspect};
-use crate::skeleton::{NodeId, Skeleton, ThreadIndex};
+use crate::skeleton::{NodeId, ThreadIndex};
 use crate::summarize::Summarizer;
 use leno_explore::{What, circle, claim, claim_race, options};
 use leno_ir::interp::{
     Captured, Ending, Environment, FileHandle, Image, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId,
     Violation, Wait,
 };
-use leno_ir::program::{Op, Place, Program};
+use leno_ir::program::{Op, Place};
 use leno_ir::witness::{Claim, Input, Observer, Recorder, Witness};
 use leno_logic::order::Node;
 use leno_logic::term::Evaluation;
@@ -38,7 +38,7 @@ pub fn witness(summary: &Summarizer<'_>, composition: &mut Composition) -> Resul
     let selected = composition.suspects.iter().find(|&&(_, lit)| composition.solver.value(lit));
     let Some(&(suspect, _)) = selected else { return Err("the model violates nothing".to_string()) };
     let plan = plan(summary, composition, suspect);
-    let witness = follow(summary.program, &summary.skeleton, plan, suspect)?;
+    let witness = follow(summary, plan, suspect)?;
     match &witness.claim {
         Claim::Violation { kind, .. } if !summary.properties.covers(*kind) => {
             Err(format!("something else goes wrong first: {}", kind.title()))
@@ -166,8 +166,9 @@ enum Ran {
     Lost(String),
 }
 
-fn follow(program: &Program, skeleton: &Skeleton, plan: Plan, suspect: Suspect) -> Result<Witness, String> {
-    let image = Image::new(program);
+fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witness, String> {
+    let skeleton = &summary.skeleton;
+    let image = Image::new(summary.program);
     let looks_for_deadlock = matches!(suspect, Suspect::Deadlock | Suspect::Circle);
     let mut machine = Machine::new(&image, &options(!looks_for_deadlock));
     let mut recorder = Recorder::default();
@@ -198,8 +199,15 @@ fn follow(program: &Program, skeleton: &Skeleton, plan: Plan, suspect: Suspect) 
             Ran::Lost(reason) => return Err(reason),
         }
         let count = machine.threads().len();
+        let (before, recorded) = (machine.clone(), recorder.steps.len());
         match step(&mut machine, &mut inputs, &mut recorder, id) {
             Ran::There => {}
+            Ran::Violation(found) if !summary.properties.covers(found.kind) => {
+                // Nobody asked for this one. The thread goes no further, the others do.
+                machine = before;
+                machine.stop_thread(id);
+                recorder.steps.truncate(recorded);
+            }
             Ran::Violation(found) => {
                 violation = Some(found);
                 break;

@@ -52,7 +52,7 @@ fn disagree(program: &Program, properties: Properties) -> bool {
 #[test]
 fn the_engines_never_contradict_each_other() {
     let number = |name: &str, default| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
-    let (from, count) = (number("LENO_AGREEMENT_FROM", 0u64), number("LENO_AGREEMENT", 40));
+    let (from, count) = (number("LENO_AGREEMENT_FROM", 0u64), number("LENO_AGREEMENT", 300));
     let none = Properties::NONE;
     let kinds = [
         ("assert", Properties { assertion: true, ..none }),

@@ -11,5 +11,6 @@ pub mod mutate;
 pub mod process;
 pub mod replays;
 pub mod speed;
+pub mod staged;
 pub mod threeway;
 pub mod workers;

@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 use leno_generate::Shape;
 use leno_lab::replays::{Outcome, Plan};
 use leno_lab::threeway::Leno;
-use leno_lab::{c_testsuite, corpus, csmith, exploration, replays, speed, workers};
+use leno_lab::{c_testsuite, corpus, csmith, exploration, replays, speed, staged, workers};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -69,6 +69,17 @@ enum Experiment {
         /// Preprocessed programs to read, instead of one that is made for the purpose
         files: Vec<PathBuf>,
     },
+    /// The staged engine without summaries, without pruning, and with both, on the programs of DIR; and how it grows
+    Staged {
+        #[arg(default_value = "benches/programs")]
+        dir: PathBuf,
+        /// Write the picture of its growth to this file
+        #[arg(long, value_name = "FILE")]
+        picture: Option<PathBuf>,
+        /// Only how it grows
+        #[arg(long)]
+        growth: bool,
+    },
     /// Print small random concurrent programs: those that the engines are compared on
     Generate {
         /// The first seed
@@ -123,6 +134,7 @@ fn main() -> ExitCode {
             print!("{report}");
             true
         }),
+        Experiment::Staged { dir, picture, growth } => run_staged(dir, picture.as_deref(), *growth, &leno),
         Experiment::Generate { .. } => Ok(true),
     };
     exit_code(result)
@@ -137,6 +149,23 @@ fn exit_code(result: Result<bool, String>) -> ExitCode {
             ExitCode::from(3)
         }
     }
+}
+
+/// The table of the modes, chains of locals, and growth.
+fn run_staged(programs: &Path, picture: Option<&Path>, only_growth: bool, leno: &Leno) -> Result<bool, String> {
+    let mut agree = true;
+    if !only_growth {
+        let (table, is_consistent) = staged::table(programs, leno)?;
+        println!("{table}");
+        agree = is_consistent;
+    }
+    println!("{}", staged::chains(leno)?);
+    let (growth, svg) = staged::growth(programs, leno)?;
+    println!("{growth}");
+    if let Some(path) = picture {
+        fs::write(path, svg).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(agree)
 }
 
 /// Programs of consecutive seeds, to the standard output or into a directory.

@@ -109,6 +109,9 @@ pub struct Check {
     /// Staged: the same for single loops, `file:line` or `function:line` of where they begin, or a function that calls itself
     #[arg(long, value_name = "LOOP=N", value_delimiter = ',', value_parser = named_bound)]
     pub unwindset: Vec<(String, u32)>,
+    /// Staged: go on after a violation, and list all of them, each at another place and with a schedule of its own
+    #[arg(long)]
+    pub all: bool,
     /// Staged: only look at schedules that go from one thread to another at most so often
     #[arg(long, value_name = "K")]
     pub context_bound: Option<usize>,

@@ -14,13 +14,14 @@
 //!   …
 //! ```
 
-use leno_bmc::{Task, Unwinding};
+use leno_bmc::{Reported, Task, Unwinding};
 use leno_c::diagnostic::render_excerpt;
 use leno_explore::{Bounds, Explored, Incomplete, Limits, Properties, Stats};
 use leno_ir::program::{Program, Span};
 use leno_ir::witness::{Claim, Step, Witness};
 use leno_replay::{ReplayOptions, Replayed};
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
 
@@ -208,7 +209,46 @@ fn check_exploring(
     Checked { verdict: verdict(program, options, &explored, why.get()), stats: Figures::Explored(explored.stats) }
 }
 
+/// Finds violation after violation with the staged engine, each at another place. The last one of the list is the verdict on
+/// what is left.
+pub fn check_all(program: &Program, options: &CheckOptions, interrupted: &dyn Fn() -> bool) -> Vec<Checked> {
+    let end = options.timeout.map(|timeout| Instant::now() + timeout);
+    let mut reported = BTreeSet::new();
+    let mut found = Vec::new();
+    loop {
+        let timeout = end.map(|end| end.saturating_duration_since(Instant::now()));
+        let options = CheckOptions { timeout, ..options.clone() };
+        let checked = check_staged_beside(program, &options, &reported, interrupted);
+        let is_new = match &checked.verdict {
+            Verdict::Unsafe(witness, _) => reported.insert(Reported::of(&witness.claim)),
+            _ => false,
+        };
+        let is_again = !is_new && matches!(checked.verdict, Verdict::Unsafe(..));
+        found.push(checked);
+        if is_again {
+            let last = found.len() - 1;
+            found[last].verdict = Verdict::Unknown(Unknown {
+                reason: "what is left leads to something that was reported already".to_string(),
+                established: "there may be more violations".to_string(),
+                advice: "correct those that were found, and check again".to_string(),
+            });
+        }
+        if !is_new {
+            return found;
+        }
+    }
+}
+
 fn check_staged(program: &Program, options: &CheckOptions, interrupted: &dyn Fn() -> bool) -> Checked {
+    check_staged_beside(program, options, &BTreeSet::new(), interrupted)
+}
+
+fn check_staged_beside(
+    program: &Program,
+    options: &CheckOptions,
+    reported: &BTreeSet<Reported>,
+    interrupted: &dyn Fn() -> bool,
+) -> Checked {
     let mut limits = leno_logic::limits::Limits::default();
     limits.deadline = options.timeout.map(|timeout| Instant::now() + timeout);
     limits.memory = options.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20));
@@ -217,6 +257,7 @@ fn check_staged(program: &Program, options: &CheckOptions, interrupted: &dyn Fn(
         context_bound: options.context_bound,
         prune: options.prune,
         mode: options.mode,
+        reported: reported.clone(),
         ..Task::new(options.properties)
     };
     let (staged, stats) = leno_bmc::check(program, &task, &limits, interrupted);

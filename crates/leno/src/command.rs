@@ -109,6 +109,11 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
         true => Some(Interruption::User),
         false => memory.is_reached(stats.executions).then_some(Interruption::Memory),
     };
+    if check.all {
+        let found = leno::check_all(&compiled.program, &options, &|| interrupted(&Stats::default()).is_some());
+        memory.release();
+        return report_all(check, &sources, &compiled, &found, progress.start.elapsed());
+    }
     let checked = leno::check(&compiled.program, &options, &interrupted);
     progress.finish();
     memory.release();
@@ -130,6 +135,52 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
     })
 }
 
+/// All violations, and what can be said of the rest.
+fn report_all(
+    check: &Check,
+    sources: &Sources,
+    compiled: &Compiled,
+    found: &[leno::Checked],
+    time: Duration,
+) -> Result<Status, Status> {
+    let Some((rest, violations)) = found.split_last() else { return Ok(Status::NoVerdict) };
+    if check.stats {
+        say(&rest.stats.lines());
+        say(&format!("violations: {}\nseconds: {:.3}\n", violations.len(), time.as_secs_f64()));
+    }
+    for (index, checked) in violations.iter().enumerate() {
+        let report = checked.report(&compiled.program);
+        let shown = if check.quiet { report.lines().next().unwrap_or_default() } else { report.trim_end() };
+        print(&format!("{shown}\n{}", if check.quiet { "" } else { "\n" }))?;
+        if let (Verdict::Unsafe(witness, _), Some(path)) = (&checked.verdict, &check.witness) {
+            let file = WitnessFile::new(&compiled.program, witness, &recipe(sources));
+            write_file(&numbered(path, index + 1), &file.to_json())?;
+        }
+    }
+    let report = rest.report(&compiled.program);
+    let rest_of_it =
+        if violations.is_empty() { report } else { format!("Violations: {}. The rest: {report}", violations.len()) };
+    print(&rest_of_it)?;
+    Ok(match (&rest.verdict, violations.is_empty()) {
+        (_, false) => Status::Violation,
+        (Verdict::Safe, true) => Status::Program(0),
+        (_, true) => Status::NoVerdict,
+    })
+}
+
+/// `w.json`, then `w-2.json`, and so on.
+fn numbered(path: &Path, number: usize) -> std::path::PathBuf {
+    if number == 1 {
+        return path.to_path_buf();
+    }
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let name = match path.extension() {
+        Some(extension) => format!("{stem}-{number}.{}", extension.to_string_lossy()),
+        None => format!("{stem}-{number}"),
+    };
+    path.with_file_name(name)
+}
+
 /// The engine that is meant. Bounds are those of the staged engine.
 fn engine(check: &Check) -> Result<leno::Engine, Status> {
     use crate::arguments::Engine;
@@ -137,6 +188,7 @@ fn engine(check: &Check) -> Result<leno::Engine, Status> {
         || !check.unwindset.is_empty()
         || check.context_bound.is_some()
         || check.no_prune
+        || check.all
         || check.mode != Mode::Summaries;
     match check.engine {
         Engine::Staged => Ok(leno::Engine::Staged),

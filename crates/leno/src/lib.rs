@@ -20,7 +20,9 @@
 mod checking;
 mod execution;
 
-pub use checking::{CheckOptions, Checked, Engine, Figures, Interruption, Unknown, Verdict, check, replay_machine};
+pub use checking::{
+    CheckOptions, Checked, Engine, Figures, Interruption, Unknown, Verdict, check, check_all, replay_machine,
+};
 pub use execution::{Frame, Position, Run, RunOptions, run, run_in};
 pub use leno_bmc::Unwinding;
 pub use leno_c::driver::{Compiled, Failure, Input, Options, Report, compile};

@@ -117,3 +117,27 @@ fn the_skeleton_is_shown_as_text_and_as_a_picture() {
     let dot = said(&leno(&scratch, &["dump", "--skeleton", "--dot", "rounds.c"]));
     assert!(dot.starts_with("digraph skeleton {") && dot.contains("style=dashed") && dot.ends_with("}\n"), "{dot}");
 }
+
+const SEVERAL: &str = "#include <pthread.h>\n#include <assert.h>\nint x, y;\n\
+    void *one(void *arg)\n{\n    x = 1;\n    assert(y == 0);\n    return 0;\n}\n\
+    void *two(void *arg)\n{\n    y = 1;\n    assert(x == 0);\n    return 0;\n}\n\
+    int main(void)\n{\n    pthread_t s, t;\n    pthread_create(&s, 0, one, 0);\n    pthread_create(&t, 0, two, 0);\n    \
+    pthread_join(s, 0);\n    pthread_join(t, 0);\n    return 0;\n}\n";
+
+#[test]
+fn all_violations_are_listed_each_with_its_witness() {
+    let scratch = Scratch::new("checking");
+    fs::write(scratch.path("several.c"), SEVERAL).expect("the file can be written");
+    let finished = leno(&scratch, &["check", "--all", "--no-replay", "--witness", "w.json", "several.c"]);
+    assert_eq!(finished.ending, Ending::Status(1));
+    let text = said(&finished);
+    let places: Vec<&str> = text.lines().filter_map(|line| line.trim_start().strip_prefix("--> several.c:")).collect();
+    assert_eq!(text.matches("UNSAFE: assertion violated").count(), 2, "{text}");
+    assert_eq!(text.matches("UNSAFE: data race").count(), 2, "{text}");
+    assert!(places.iter().any(|place| place.starts_with("7:")) && places.iter().any(|place| place.starts_with("13:")));
+    assert!(text.contains("Violations: 4. The rest: SAFE"), "{text}");
+    for file in ["w.json", "w-2.json", "w-3.json", "w-4.json"] {
+        let replayed = leno(&scratch, &["replay", file]);
+        assert_eq!(replayed.ending, Ending::Status(1), "{file}: {}", said(&replayed));
+    }
+}
