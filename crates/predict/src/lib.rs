@@ -3,6 +3,22 @@
 //! The program is compiled with a recorder and run once, natively. Then the solver decides whether some feasible reordering of what was
 //! observed breaks a property. What it finds is followed by the interpreter before anything is claimed.
 //!
+//! ```no_run
+//! use leno_predict::record::{RecordOptions, record};
+//! use leno_predict::{PredictOptions, build, predict, trace::Trace};
+//! # fn get() -> leno_ir::program::Program { unimplemented!() }
+//!
+//! let program = get();
+//! let file = std::path::Path::new("run.leno");
+//! record(&program, &RecordOptions::default(), file)?;
+//! let trace = Trace::read(&std::fs::read(file)?)?;
+//! let prediction = predict(&program, &mut build(&program, &trace), &PredictOptions::default());
+//! for witness in prediction.confirmed() {
+//!     println!("{:?}", witness.claim);
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! | file | step |
 //! |---|---|
 //! | `record`, `runtime/record.c` | run the program, and write down what comes into its threads |

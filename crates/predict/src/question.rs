@@ -31,7 +31,8 @@ const INSTANCES: usize = 64;
 const CIRCLES: usize = 10_000;
 const LONGEST_CIRCLE: usize = 6;
 
-/// All questions about the properties (without a program, every taking of a lock waits for it), and whether some were left out because there were too many.
+/// All questions about the properties, and whether some were left out because there were too many. Without a program, every taking
+/// of a lock waits for it.
 pub fn questions(program: Option<&Program>, ctp: &TraceProgram, properties: Properties) -> (Vec<Question>, bool) {
     let mut questions = Vec::new();
     let mut left_out = false;

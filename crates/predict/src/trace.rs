@@ -21,10 +21,12 @@
 //! | 4, 4 | 1 if it is sealed; reserved |
 //! | … | records |
 //!
-//! A checksum starts as 0xcbf29ce484222325; for each word of eight bytes (the last one filled up with zeros) it is combined with the word by
-//! exclusive or, multiplied by 0x100000001b3, and combined with its own upper half by exclusive or. A chunk is sealed when it is full and when its thread ends; of a process that was killed, the last
-//! chunk of each thread is open, and its records are those that had been written then. A chunk that is damaged ends its thread's
-//! records, and those of the other threads at the same moment of the recorded clock: what is left is a beginning of the run.
+//! A checksum starts as 0xcbf29ce484222325; for each word of eight bytes (the last one filled up with zeros) it is combined with
+//! the word by exclusive or, multiplied by 0x100000001b3, and combined with its own upper half by exclusive or.
+//!
+//! A chunk is sealed when it is full and when its thread ends; of a process that was killed, the last chunk of each thread is open,
+//! and its records are those that had been written then. A chunk that is damaged ends its thread's records, and those of the other
+//! threads at the same moment of the recorded clock: what is left is a beginning of the run.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -72,6 +74,8 @@ impl fmt::Display for NoTrace {
         }
     }
 }
+
+impl std::error::Error for NoTrace {}
 
 pub fn checksum(bytes: &[u8]) -> u64 {
     bytes.chunks(8).fold(0xcbf2_9ce4_8422_2325, |sum, word| {
