@@ -1,6 +1,6 @@
 // N threads insert four messages each into a hash table of 128 cells with compare-and-swap; only from twelve threads on do
 // they collide. After Flanagan and Godefroid, POPL 2005. Size: -DN=…; -DENTRY=… asks whether two messages ever meet at that
-// cell, with at most PROBES cells tried for each message.
+// cell, with at most PROBES cells tried for each message; -DTHREAD=… asks it of that thread only.
 #include <assert.h>
 #include <pthread.h>
 
@@ -25,7 +25,11 @@ void *worker(void *arg)
         for (int probe = 0; probe < PROBES; probe++) {
             if (__sync_bool_compare_and_swap(&table[h], 0, w))
                 break;
+#ifdef THREAD
+            assert(h != ENTRY || tid != THREAD);
+#else
             assert(h != ENTRY);
+#endif
             h = (h + 1) % SIZE;
         }
 #else

@@ -1,9 +1,9 @@
 //! Functions: registers are C variables, stack objects are arrays, blocks are labels.
 
+use crate::Mode;
 use crate::call::{self, Starts};
 use crate::constant;
 use crate::expr::Scope;
-use crate::hooks::Numbers;
 use crate::instr::Writer;
 use crate::names;
 use crate::types;
@@ -18,8 +18,7 @@ use std::fmt::Write;
 #[derive(Clone, Copy)]
 pub(crate) struct Style<'a> {
     pub comments: bool,
-    /// The numbers of places, when there are hooks at them.
-    pub numbers: Option<&'a Numbers>,
+    pub mode: Mode<'a>,
 }
 
 /// A whole definition.
@@ -34,8 +33,10 @@ pub(crate) fn define(
     let function = &program.functions[id];
     let _ = writeln!(out, "static {} {{", call::prototype(program, id));
     declare_variables(function, out);
-    if let Some(numbers) = style.numbers {
-        crate::hooks::enter(program, id, numbers, out);
+    match style.mode {
+        Mode::Plain => {}
+        Mode::Hooked(numbers) => crate::hooks::enter(program, id, numbers, out),
+        Mode::Recording => crate::record::enter(program, id, out),
     }
     let scope = Scope { program, function };
     let place = Place { func: id, block: BlockId(0), index: 0 };
@@ -100,7 +101,12 @@ fn successors(kind: &TerminatorKind) -> Vec<BlockId> {
 
 impl Writer<'_> {
     fn terminator(&mut self, terminator: &Terminator) {
-        if self.style.numbers.is_some() && self.hooked_terminator(terminator) {
+        let is_written = match self.style.mode {
+            Mode::Plain => false,
+            Mode::Hooked(_) => self.hooked_terminator(terminator),
+            Mode::Recording => self.recorded_terminator(terminator),
+        };
+        if is_written {
             return;
         }
         let scope = self.scope;

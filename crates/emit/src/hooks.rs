@@ -53,7 +53,7 @@ pub struct Hooks<'a> {
 pub fn emit_with_hooks(program: &Program, options: &Options, hooks: &Hooks<'_>) -> String {
     let runtime = hooks.runtime;
     let numbers = Numbers::new(program, hooks.fresh);
-    let code = crate::code(program, options, Some(&numbers));
+    let code = crate::code(program, options, crate::Mode::Hooked(&numbers));
     let mut file = crate::header(program);
     file.push_str(&crate::runtime::for_code(&format!("{runtime}\n{code}"), PROVIDED));
     file.push('\n');
@@ -133,7 +133,7 @@ fn of_bits(ty: Type, bits: &str) -> String {
 
 impl Writer<'_> {
     fn number(&self) -> usize {
-        self.style.numbers.and_then(|numbers| numbers.places.get(&self.place)).copied().unwrap_or(usize::MAX)
+        self.style.mode.numbers().and_then(|numbers| numbers.places.get(&self.place)).copied().unwrap_or(usize::MAX)
     }
 
     pub(crate) fn hooked_instruction(&mut self, instr: &Instr) {

@@ -4,6 +4,7 @@
 //! user's source behind it. [`instruction`](Writer::instruction) is the only way in: whatever has to happen
 //! before an instruction of a thread takes effect is put there.
 
+use crate::Mode;
 use crate::call::Starts;
 use crate::comment;
 use crate::expr::{Scope, Text};
@@ -36,8 +37,10 @@ impl<'a> Writer<'a> {
 
     /// One instruction of the program.
     pub(crate) fn instruction(&mut self, instr: &Instr) {
-        if self.style.numbers.is_some() {
-            return self.hooked_instruction(instr);
+        match self.style.mode {
+            Mode::Plain => {}
+            Mode::Hooked(_) => return self.hooked_instruction(instr),
+            Mode::Recording => return self.recorded_instruction(instr),
         }
         let statement = self.statement(&instr.op, instr.span);
         self.line(&statement, instr.span);
@@ -59,7 +62,9 @@ impl<'a> Writer<'a> {
             Op::Assign { dst, value } => format!("{} = {};", self.name(*dst), scope.value(value)),
             Op::Load { dst, from } => format!("{} = {};", self.name(*dst), self.load(from)),
             Op::Store { to, value } => self.store(to, scope.text(value)),
-            Op::ReadModifyWrite { dst, at, op, value } => self.read_modify_write(*dst, at, *op, value),
+            Op::ReadModifyWrite { dst, at, op, value } => {
+                self.read_modify_write(dst.map(|dst| self.name(dst)).as_deref(), at, *op, value)
+            }
             Op::CompareExchange { ok, old, at, expected, desired, failure, weak: _ } => {
                 self.compare_exchange(*ok, *old, at, expected, desired, *failure)
             }
@@ -166,8 +171,9 @@ impl<'a> Writer<'a> {
         if ty == Type::Ptr { bits } else { self.scope.of_bits(Text::tight(bits), ty).text }
     }
 
-    fn read_modify_write(&self, dst: Option<LocalId>, at: &Access, op: RmwOp, value: &Expr) -> String {
-        let Some(atomic) = types::atomic(at.ty) else { return self.wide_read_modify_write(dst, at, op, value) };
+    /// Into the variable of this name, if anybody wants what was there.
+    pub(crate) fn read_modify_write(&self, into: Option<&str>, at: &Access, op: RmwOp, value: &Expr) -> String {
+        let Some(atomic) = types::atomic(at.ty) else { return self.wide_read_modify_write(into, at, op, value) };
         let function = match op {
             RmwOp::Exchange => "exchange_n",
             RmwOp::Add => "fetch_add",
@@ -180,14 +186,14 @@ impl<'a> Writer<'a> {
         let (address, order) = (self.scope.address(&at.ptr), atomic_order(at.order));
         let value = self.bits(self.scope.text(value), at.ty);
         let call = format!("__atomic_{function}(({atomic} *){address}, {value}, {order})");
-        match dst {
-            Some(dst) => format!("{} = {};", self.name(dst), self.of_bits(call, at.ty)),
+        match into {
+            Some(name) => format!("{name} = {};", self.of_bits(call, at.ty)),
             None => format!("{call};"),
         }
     }
 
     /// The same, under a lock.
-    fn wide_read_modify_write(&self, dst: Option<LocalId>, at: &Access, op: RmwOp, value: &Expr) -> String {
+    fn wide_read_modify_write(&self, into: Option<&str>, at: &Access, op: RmwOp, value: &Expr) -> String {
         let ty = types::value(at.ty);
         let plain = Access { order: Order::NotAtomic, ..at.clone() };
         let new = match op {
@@ -200,7 +206,7 @@ impl<'a> Writer<'a> {
             RmwOp::Nand => "~(before & operand)",
         };
         let store = self.store(&plain, Text::tight(new.to_string()));
-        let keep = dst.map_or(String::new(), |dst| format!("{} = before; ", self.name(dst)));
+        let keep = into.map_or(String::new(), |name| format!("{name} = before; "));
         let (load, value) = (self.load(&plain), self.scope.value(value));
         format!("{{ leno_wide_lock(); {ty} operand = {value}, before = {load}; {store} leno_wide_unlock(); {keep}}}")
     }
@@ -254,7 +260,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn assertion(&self, cond: &Expr, property: Property, message: TextId, span: Span) -> String {
+    pub(crate) fn assertion(&self, cond: &Expr, property: Property, message: TextId, span: Span) -> String {
         let property = match property {
             Property::Assertion => "assertion failed",
             Property::DivisionByZero => "division by zero",

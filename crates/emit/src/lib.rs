@@ -26,11 +26,13 @@ mod hooks;
 mod instr;
 mod names;
 mod object;
+mod record;
 mod runtime;
 mod sync;
 mod types;
 
 pub use hooks::{Hooks, emit_with_hooks, places};
+pub use record::emit_recording;
 
 use hooks::Numbers;
 use leno_ir::program::{Body, DataModel, Program};
@@ -51,13 +53,32 @@ impl Default for Options {
 
 /// A C file that behaves as `program` does. The program has to be valid.
 pub fn emit(program: &Program, options: &Options) -> String {
-    let code = code(program, options, None);
+    let code = code(program, options, Mode::Plain);
     let mut file = header(program);
     file.push_str(&runtime::for_code(&code, &[]));
     file.push('\n');
     file.push_str(&code);
     file.push_str(FOOTER);
     file
+}
+
+/// What is written besides the program itself.
+#[derive(Clone, Copy)]
+pub(crate) enum Mode<'a> {
+    Plain,
+    /// Calls at schedule points, which have these numbers.
+    Hooked(&'a Numbers),
+    /// Calls that write down what comes into a thread.
+    Recording,
+}
+
+impl<'a> Mode<'a> {
+    fn numbers(self) -> Option<&'a Numbers> {
+        match self {
+            Mode::Hooked(numbers) => Some(numbers),
+            Mode::Plain | Mode::Recording => None,
+        }
+    }
 }
 
 /// Ends what the runtime begins for all functions.
@@ -81,7 +102,8 @@ fn header(program: &Program) -> String {
 }
 
 /// Everything behind the runtime.
-fn code(program: &Program, options: &Options, numbers: Option<&Numbers>) -> String {
+fn code(program: &Program, options: &Options, mode: Mode<'_>) -> String {
+    let numbers = mode.numbers();
     let mut out = String::new();
     for (id, function) in program.functions.iter_enumerated() {
         match &function.body {
@@ -106,15 +128,16 @@ fn code(program: &Program, options: &Options, numbers: Option<&Numbers>) -> Stri
             }
             Body::External(external) => external::define(program, id, external, &mut functions),
             Body::Blocks(blocks) => {
-                let style = function::Style { comments: options.comments, numbers };
+                let style = function::Style { comments: options.comments, mode };
                 function::define(program, id, blocks, style, &mut starts, &mut functions);
             }
         }
     }
-    starts.write(program, numbers.is_some(), &mut out);
+    starts.write(program, !matches!(mode, Mode::Plain), &mut out);
     out.push_str(&functions);
     match program.entry {
         _ if numbers.is_some() => out.push_str(&hooks::program(program)),
+        _ if matches!(mode, Mode::Recording) => out.push_str(&record::main(program)),
         Some(entry) => out.push_str(&function::main(program, entry)),
         None => {}
     }

@@ -8,13 +8,20 @@ use leno_ir::program::{Expr, LocalId, LockKind, SyncOp, Type};
 
 impl Writer<'_> {
     pub(crate) fn synchronise(&self, dst: Option<LocalId>, op: &SyncOp, at: &Expr) -> String {
-        let nothing = |why: &str| {
-            let give = dst.map_or(String::new(), |dst| format!("{} = 0; ", self.name(dst)));
-            format!("{give}/* {why} */")
-        };
+        match self.sync_call(op, at) {
+            Ok(call) => self.result(dst, Type::I32, call),
+            Err(why) => {
+                let give = dst.map_or(String::new(), |dst| format!("{} = 0; ", self.name(dst)));
+                format!("{give}/* {why} */")
+            }
+        }
+    }
+
+    /// The call that makes the step; or why there is none.
+    pub(crate) fn sync_call(&self, op: &SyncOp, at: &Expr) -> Result<String, &'static str> {
         let value = |expr: &Expr| self.scope.value(expr);
         let mutex = |expr: &Expr| format!("(pthread_mutex_t *){}", self.scope.address(expr));
-        let call = match op {
+        Ok(match op {
             SyncOp::LockInit { lock: LockKind::Mutex, kind } => {
                 format!("leno_mutex_init({}, {})", value(at), value(kind))
             }
@@ -36,7 +43,7 @@ impl Writer<'_> {
 
             SyncOp::CondInit => self.posix("pthread_cond_init", "pthread_cond_t", at, ", 0"),
             SyncOp::CondDestroy => self.posix("pthread_cond_destroy", "pthread_cond_t", at, ""),
-            SyncOp::CondSleep { .. } => return nothing("going to sleep is part of the wait that follows"),
+            SyncOp::CondSleep { .. } => return Err("going to sleep is part of the wait that follows"),
             SyncOp::CondWake { mutex: with, deadline: None } => {
                 self.posix("pthread_cond_wait", "pthread_cond_t", at, &format!(", {}", mutex(with)))
             }
@@ -44,7 +51,7 @@ impl Writer<'_> {
                 let deadline = format!("(const struct timespec *){}", self.scope.address(deadline));
                 self.posix("pthread_cond_timedwait", "pthread_cond_t", at, &format!(", {}, {deadline}", mutex(with)))
             }
-            SyncOp::CondRelock => return nothing("the wait has taken the mutex again"),
+            SyncOp::CondRelock => return Err("the wait has taken the mutex again"),
             SyncOp::CondSignal => self.posix("pthread_cond_signal", "pthread_cond_t", at, ""),
             SyncOp::CondBroadcast => self.posix("pthread_cond_broadcast", "pthread_cond_t", at, ""),
 
@@ -61,13 +68,12 @@ impl Writer<'_> {
                 self.posix("pthread_barrier_init", "pthread_barrier_t", at, &format!(", 0, {}", value(count)))
             }
             SyncOp::BarrierDestroy => self.posix("pthread_barrier_destroy", "pthread_barrier_t", at, ""),
-            SyncOp::BarrierArrive => return nothing("arriving is part of the wait that follows"),
+            SyncOp::BarrierArrive => return Err("arriving is part of the wait that follows"),
             SyncOp::BarrierLeave { .. } => self.posix("pthread_barrier_wait", "pthread_barrier_t", at, ""),
 
             SyncOp::OnceBegin => format!("leno_once_begin({})", value(at)),
             SyncOp::OnceEnd => format!("leno_once_end({})", value(at)),
-        };
-        self.result(dst, Type::I32, call)
+        })
     }
 
     fn posix(&self, function: &str, object: &str, at: &Expr, more: &str) -> String {

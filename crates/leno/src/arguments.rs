@@ -4,6 +4,7 @@
 //! `-include file.h`): people paste them from their makefiles. Their order is kept, because `-DX -UX` and `-UX -DX`
 //! differ.
 
+use crate::prediction::{Predict, Record};
 use clap::{ArgMatches, Args, Parser, Subcommand, ValueEnum};
 use leno_ir::program::DataModel;
 use std::ffi::OsString;
@@ -66,6 +67,21 @@ pub enum Command {
     #[command(after_help = "Example:\n  \
         leno emit-c examples/treiber_stack.c -o plain.c && cc plain.c -lpthread -lm && ./a.out")]
     EmitC(EmitC),
+    /// Run a program once, natively, and record what it does
+    ///
+    /// The program is compiled with a recorder and run as it is: with its own input, output and exit code.
+    #[command(after_help = "Example:\n  \
+        leno record -o run.leno examples/bank_account.c && leno predict run.leno")]
+    Record(Record),
+    /// Run a program once, and decide whether any reordering of that run goes wrong
+    ///
+    /// Takes C files, or a trace that `leno record` has written, or a trace in the text format that tools for the analysis of traces
+    /// share. Says UNSAFE (exit code 1), HOLDS for all reorderings of this run (0), or UNKNOWN (2).
+    #[command(after_help = "Examples:\n  \
+        leno predict examples/bank_account.c\n  \
+        leno predict --context-bound 2 prog.c --link=-lz -- input.txt\n  \
+        leno predict --model maximal run.leno")]
+    Predict(Predict),
 }
 
 #[derive(Args, Debug)]
@@ -263,6 +279,34 @@ pub struct Sources {
     pub preprocessor_flags: Vec<String>,
 }
 
+impl Sources {
+    /// Those of a program that was read before.
+    pub fn remembered(
+        files: Vec<PathBuf>,
+        preprocessor_flags: Vec<String>,
+        cc: Option<String>,
+        is_32_bit: bool,
+        options: &[String],
+    ) -> Sources {
+        let has = |option: &str| options.iter().any(|name| name == option);
+        Sources {
+            files,
+            include_directory: Vec::new(),
+            define: Vec::new(),
+            undefine: Vec::new(),
+            include: Vec::new(),
+            isystem: Vec::new(),
+            std: None,
+            cc,
+            data_model: if is_32_bit { Model::Ilp32 } else { Model::Lp64 },
+            malloc_may_fail: has("malloc-may-fail"),
+            spurious_wakeups: has("spurious-wakeups"),
+            check_overflow: has("check-overflow"),
+            preprocessor_flags,
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Model {
     Lp64,
@@ -288,6 +332,8 @@ impl Cli {
                 Command::Run(run) => &mut run.program,
                 Command::Dump(dump) => &mut dump.program,
                 Command::EmitC(emit) => &mut emit.program,
+                Command::Record(record) => &mut record.program,
+                Command::Predict(predict) => &mut predict.program,
             };
             sources.preprocessor_flags = preprocessor_flags(matches);
         }

@@ -2,6 +2,7 @@
 
 use crate::arguments::{Check, Command, Dump, EmitC, Mode, Replay, Run, Sources};
 use crate::memory::MemoryLimit;
+use crate::prediction::{execute_predict, execute_record};
 use leno::{
     CheckOptions, Compiled, Ending, Input, Interruption, Options, Properties, RunOptions, Stats, Unwinding, Verdict,
 };
@@ -52,6 +53,8 @@ pub fn execute(command: Command) -> Status {
         Command::Run(run) => execute_run(run),
         Command::Dump(dump) => execute_dump(dump),
         Command::EmitC(emit) => execute_emit(emit),
+        Command::Record(record) => execute_record(record),
+        Command::Predict(predict) => execute_predict(predict),
     };
     result.unwrap_or_else(|status| status)
 }
@@ -203,21 +206,25 @@ fn engine(check: &Check) -> Result<leno::Engine, Status> {
 }
 
 /// How to build the program again.
-fn recipe(sources: &Sources) -> Recipe {
-    let options = [
-        (sources.malloc_may_fail, "malloc-may-fail"),
-        (sources.spurious_wakeups, "spurious-wakeups"),
-        (sources.check_overflow, "check-overflow"),
-    ];
+pub(crate) fn recipe(sources: &Sources) -> Recipe {
     Recipe {
         files: sources.files.iter().map(|file| file.display().to_string()).collect(),
         directory: std::env::current_dir().map_or(String::new(), |directory| directory.display().to_string()),
         cc: sources.cc.clone(),
         cc_flags: sources.preprocessor_flags.clone(),
         data_model: sources.data_model.into(),
-        options: options.iter().filter(|(is_set, _)| *is_set).map(|(_, name)| (*name).to_string()).collect(),
+        options: recipe_options(sources),
         arguments: Vec::new(),
     }
+}
+
+pub(crate) fn recipe_options(sources: &Sources) -> Vec<String> {
+    let options = [
+        (sources.malloc_may_fail, "malloc-may-fail"),
+        (sources.spurious_wakeups, "spurious-wakeups"),
+        (sources.check_overflow, "check-overflow"),
+    ];
+    options.iter().filter(|(is_set, _)| *is_set).map(|(_, name)| (*name).to_string()).collect()
 }
 
 fn execute_replay(replay: &Replay) -> Result<Status, Status> {
@@ -266,13 +273,13 @@ fn execute_replay(replay: &Replay) -> Result<Status, Status> {
     Ok(status)
 }
 
-fn no_main() -> Status {
+pub(crate) fn no_main() -> Status {
     say("error: the program has no `main`\n  = help: name all of its files\n");
     Status::BadInput
 }
 
 /// The properties that a list of names, or a `.prp` file of the verification competition, selects.
-fn properties(names: &[String]) -> Result<Properties, Status> {
+pub(crate) fn properties(names: &[String]) -> Result<Properties, Status> {
     if names.is_empty() {
         return Ok(Properties::DEFAULT);
     }
@@ -407,7 +414,7 @@ fn execute_emit(emit: &EmitC) -> Result<Status, Status> {
     Ok(Status::Program(0))
 }
 
-fn write_file(path: &Path, text: &str) -> Result<(), Status> {
+pub(crate) fn write_file(path: &Path, text: &str) -> Result<(), Status> {
     fs::write(path, text).map_err(|error| {
         say(&format!("error: cannot write `{}`: {error}\n", path.display()));
         Status::BadInput
@@ -415,7 +422,7 @@ fn write_file(path: &Path, text: &str) -> Result<(), Status> {
 }
 
 /// Reads the program, and says what is to be said about it.
-fn load(sources: &Sources) -> Result<Compiled, Status> {
+pub(crate) fn load(sources: &Sources) -> Result<Compiled, Status> {
     let inputs: Vec<Input> = sources.files.iter().cloned().map(Input::File).collect();
     let options = Options {
         preprocess: Preprocess {
@@ -443,12 +450,12 @@ fn load(sources: &Sources) -> Result<Compiled, Status> {
 }
 
 /// To standard error; that nobody may be listening is no reason to fail.
-fn say(text: &str) {
+pub(crate) fn say(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
 /// To standard output, which may be a pipe that somebody has closed (`| head`).
-fn print(text: &str) -> Result<Status, Status> {
+pub(crate) fn print(text: &str) -> Result<Status, Status> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Ok(()) => Ok(Status::Program(0)),

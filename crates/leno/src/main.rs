@@ -3,6 +3,7 @@
 mod arguments;
 mod command;
 mod memory;
+mod prediction;
 
 use arguments::Cli;
 use clap::{CommandFactory, FromArgMatches};

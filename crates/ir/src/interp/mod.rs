@@ -66,6 +66,7 @@ mod leak;
 mod machine;
 mod maths;
 mod memory;
+pub mod operate;
 mod owner;
 mod scan;
 mod schedule;

@@ -1,0 +1,237 @@
+//! Recording: C that writes down what a thread cannot know by itself.
+//!
+//! [`emit_recording`] writes the same statements as [`emit`](crate::emit), with calls that tell a recorder every value that
+//! comes into a thread from outside: what loads return, addresses of new objects, results of functions that are not part of the
+//! program, inputs, handles, and what synchronisation answered. All the rest (which branch is taken, what is stored where) follows
+//! from these, and whoever has the representation can work it out again.
+//!
+//! | written | when |
+//! |---|---|
+//! | `leno_record_slot(address, bytes)` | first of all in every function, for each of its stack objects |
+//! | `leno_record_value(bits, bytes)`, `leno_record_wide(low, high)` | after a load, an exchange, an input, a handle: its value |
+//! | `leno_tick()` | before a store |
+//! | `leno_record_allocated(address, bytes)`, `leno_free(address)` | after an allocation; instead of `free` |
+//! | `leno_record_call()`, `leno_record_return(low, high)` | around a call of what is not part of the program |
+//! | `leno_is_outside(address)` | whether a function called through a pointer is such a one |
+//! | `leno_record_sync(result)` | after a step that may wait |
+//! | `leno_record_release()`, `leno_record_result(result)` | before and after a step that lets others go on |
+//! | `leno_spawn`, `leno_join`, `leno_finished`, `leno_thread_exit`, `leno_record_end()` | threads, and the end of the process |
+//! | `leno_record_begin()`, `leno_record_static(address)`, `leno_record_thread_locals()` | before anything else |
+//!
+//! Loads and stores are volatile here: each is made once, when it is written, so that what is recorded is what was read.
+
+use crate::Options;
+use crate::comment;
+use crate::expr::Text;
+use crate::instr::Writer;
+use crate::names;
+use crate::types;
+use leno_ir::program::{
+    Access, Body, Callee, Expr, FuncId, Instr, LocalId, ObjectKind, Op, Program, Property, SyncOp, Terminator,
+    TerminatorKind, TextId, Type,
+};
+use std::fmt::Write;
+
+/// The parts of our own runtime that the recorder takes the place of.
+const PROVIDED: &[&str] = &["leno_start", "leno_join"];
+
+/// A C file that behaves as `program` does, and tells `runtime` (C text that defines the functions above) about it.
+pub fn emit_recording(program: &Program, options: &Options, runtime: &str) -> String {
+    let code = crate::code(program, options, crate::Mode::Recording);
+    let mut file = crate::header(program);
+    file.push_str(&crate::runtime::for_code(&format!("{runtime}\n{code}"), PROVIDED));
+    file.push('\n');
+    file.push_str(runtime);
+    file.push('\n');
+    file.push_str(&code);
+    file.push_str(crate::FOOTER);
+    file
+}
+
+/// What every function begins with.
+pub(crate) fn enter(program: &Program, id: FuncId, out: &mut String) {
+    let function = &program.functions[id];
+    for (slot, object) in function.slots.iter_enumerated() {
+        let _ = writeln!(out, "    leno_record_slot((ptr){}, {});", names::slot(function, slot), object.size.max(1));
+    }
+}
+
+/// The address of every object and function, told in order, and `main`.
+pub(crate) fn main(program: &Program) -> String {
+    let mut out = String::from("static void leno_record_thread_locals(void) {\n");
+    for (id, object) in program.objects.iter_enumerated() {
+        if object.kind == ObjectKind::ThreadLocal {
+            let _ = writeln!(out, "    leno_record_static((ptr)&{});", names::object(program, id));
+        }
+    }
+    out.push_str("}\nstatic void leno_record_statics(void) {\n");
+    for (id, object) in program.objects.iter_enumerated() {
+        let address = match object.kind {
+            ObjectKind::ThreadLocal => "0".to_string(),
+            _ => format!("(ptr)&{}", names::object(program, id)),
+        };
+        let _ = writeln!(out, "    leno_record_static({address});");
+    }
+    for (id, function) in program.functions.iter_enumerated() {
+        let inside = u8::from(matches!(function.body, Body::Blocks(_)));
+        let name = names::function(program, id);
+        let _ = writeln!(out, "    leno_record_static((ptr)&{name}); if ({inside}) leno_add_inside((ptr)&{name});");
+    }
+    out.push_str("}\n");
+    let Some(entry) = program.entry else {
+        out.push_str("int main(void) {\n    return 0;\n}\n");
+        return out;
+    };
+    let call = crate::function::entry_call(program, entry);
+    let _ = writeln!(
+        out,
+        "int main(int argc, char **argv) {{\n    leno_record_begin((u64)argc, (ptr)argv);\n    leno_record_statics();\n    \
+         leno_sort_inside();\n    leno_record_thread_locals();\n    {call};\n    return 0;\n}}"
+    );
+    out
+}
+
+impl Writer<'_> {
+    pub(crate) fn recorded_instruction(&mut self, instr: &Instr) {
+        let code = match &instr.op {
+            Op::Load { dst, from } => {
+                let from = Access { volatile: true, ..from.clone() };
+                let load = self.statement(&Op::Load { dst: *dst, from }, instr.span);
+                format!("{load} {}", self.record_local(*dst))
+            }
+            Op::Store { to, value } => {
+                let to = Access { volatile: true, ..to.clone() };
+                format!("leno_tick(); {}", self.store(&to, self.scope.text(value)))
+            }
+            Op::ReadModifyWrite { dst, at, op, value } => {
+                let update = self.read_modify_write(Some("leno_old"), at, *op, value);
+                let record = self.record_bits("leno_old", at.ty);
+                let keep = dst.map_or(String::new(), |dst| format!(" {} = leno_old;", self.name(dst)));
+                format!("{{ {} leno_old; {update} {record}{keep} }}", types::value(at.ty))
+            }
+            op @ Op::CompareExchange { old, .. } => {
+                format!("{} {}", self.statement(op, instr.span), self.record_local(*old))
+            }
+            op @ Op::Allocate { dst, size, .. } => {
+                let size = self.scope.value(size);
+                format!(
+                    "{{ ptr leno_size = {size}; {} leno_record_allocated({}, leno_size); }}",
+                    self.statement(op, instr.span),
+                    self.name(*dst)
+                )
+            }
+            Op::Free { ptr } => format!("leno_free((ptr){});", self.scope.address(ptr)),
+            op @ (Op::ObjectSize { dst, .. } | Op::Nondet { dst } | Op::ThreadSelf { dst }) => {
+                format!("{} {}", self.statement(op, instr.span), self.record_local(*dst))
+            }
+            Op::Assert { cond, property, message } => self.recorded_assertion(cond, *property, *message, instr),
+            Op::Call { dst, callee, .. } => self.recorded_call(*dst, callee, instr),
+            Op::Sync { dst, op, at } => self.recorded_sync(*dst, op, at),
+            Op::AtomicBegin => "leno_atomic_begin(); leno_record_sync(0);".to_string(),
+            Op::AtomicEnd => "leno_record_release(); leno_atomic_end();".to_string(),
+            op => self.statement(op, instr.span),
+        };
+        self.line(&code, instr.span);
+    }
+
+    fn record_local(&self, local: LocalId) -> String {
+        self.record_bits(&self.name(local), self.local_type(local))
+    }
+
+    fn record_bits(&self, name: &str, ty: Type) -> String {
+        let bits = self.scope.bits(Text::tight(name.to_string()), ty).text;
+        let bytes = ty.bytes(self.scope.model());
+        match bytes {
+            0..=8 => format!("leno_record_value((u64){bits}, {});", bytes.next_power_of_two()),
+            _ => format!("{{ u128 leno_bits = {bits}; leno_record_wide((u64)leno_bits, (u64)(leno_bits >> 64)); }}"),
+        }
+    }
+
+    /// As the C library says it.
+    fn recorded_assertion(&self, cond: &Expr, property: Property, message: TextId, instr: &Instr) -> String {
+        let program = self.program();
+        let text = program.texts.get(message).filter(|text| !text.is_empty());
+        let file = program.files.get(instr.span.file).filter(|_| instr.span.line > 0);
+        match (property, text, file) {
+            (Property::Assertion, Some(text), Some(file)) => format!(
+                "if (!{}) leno_assertion_failed({}, {}, {}, {});",
+                self.scope.operand(cond),
+                comment::string_literal(text.as_bytes()),
+                comment::string_literal(file.as_bytes()),
+                instr.span.line,
+                comment::string_literal(self.function().name.as_bytes()),
+            ),
+            _ => self.assertion(cond, property, message, instr.span),
+        }
+    }
+
+    fn recorded_call(&mut self, dst: Option<LocalId>, callee: &Callee, instr: &Instr) -> String {
+        let statement = self.statement(&instr.op, instr.span);
+        let returned = match dst {
+            None => "leno_record_return(0, 0);".to_string(),
+            Some(dst) => {
+                let ty = self.local_type(dst);
+                let bits = self.scope.bits(Text::tight(self.name(dst)), ty).text;
+                match ty.bytes(self.scope.model()) {
+                    0..=8 => format!("leno_record_return((u64){bits}, 0);"),
+                    _ => format!(
+                        "{{ u128 leno_bits = {bits}; leno_record_return((u64)leno_bits, (u64)(leno_bits >> 64)); }}"
+                    ),
+                }
+            }
+        };
+        match callee {
+            Callee::Direct(id) | Callee::Indirect(Expr::Function(id)) => match self.program().functions[*id].body {
+                Body::Blocks(_) => statement,
+                Body::External(_) => format!("leno_record_call(); {statement} {returned}"),
+            },
+            Callee::Indirect(address) => format!(
+                "{{ int leno_outside = leno_is_outside({}); if (leno_outside) leno_record_call(); {statement} \
+                 if (leno_outside) {returned} }}",
+                self.scope.value(address)
+            ),
+        }
+    }
+
+    fn recorded_sync(&self, dst: Option<LocalId>, op: &SyncOp, at: &Expr) -> String {
+        let call = self.sync_call(op, at).unwrap_or_else(|_| "0".to_string());
+        let keep = dst.map_or(String::new(), |dst| format!(" {}", self.assign(dst, Type::Int(32), "leno_r".into())));
+        match releases(op) {
+            true => format!("{{ leno_record_release(); int leno_r = {call}; leno_record_result(leno_r);{keep} }}"),
+            false => format!("{{ int leno_r = {call}; leno_record_sync(leno_r);{keep} }}"),
+        }
+    }
+
+    /// Writes a terminator that is recorded; false if it is not.
+    pub(crate) fn recorded_terminator(&mut self, terminator: &Terminator) -> bool {
+        let scope = self.scope;
+        let code = match &terminator.kind {
+            TerminatorKind::ThreadExit(value) => format!("leno_thread_exit((void *){});", scope.operand(value)),
+            TerminatorKind::Exit(status) => format!("leno_record_end(); exit((int){});", scope.operand(status)),
+            TerminatorKind::Abort => "leno_record_end(); abort();".to_string(),
+            _ => return false,
+        };
+        self.line(&code, terminator.span);
+        true
+    }
+}
+
+/// Whether a step lets others go on, and never waits itself: it is recorded before it is made.
+fn releases(op: &SyncOp) -> bool {
+    !matches!(
+        op,
+        SyncOp::Lock(_)
+            | SyncOp::TryLock(_)
+            | SyncOp::ReadLock
+            | SyncOp::TryReadLock
+            | SyncOp::WriteLock
+            | SyncOp::TryWriteLock
+            | SyncOp::CondWake { .. }
+            | SyncOp::CondRelock
+            | SyncOp::SemWait
+            | SyncOp::SemTryWait
+            | SyncOp::SemGetValue
+            | SyncOp::BarrierLeave { .. }
+            | SyncOp::OnceBegin
+    )
+}

@@ -1,0 +1,463 @@
+//! `leno record` and `leno predict`: one run, and what its reorderings could do.
+
+use crate::arguments::Sources;
+use crate::command::{Status, load, no_main, print, properties, recipe_options, say, write_file};
+use clap::{Args, ValueEnum};
+use leno::{Checked, Compiled, Stats, Verdict};
+use leno_ir::program::DataModel;
+use leno_predict::record::{RecordOptions, Recorded, Recorder, program_name};
+use leno_predict::trace::{MAGIC, Trace};
+use leno_predict::{Encoding, Model, PredictOptions, Prediction, Reach, build, predict};
+use leno_replay::{ReplayOptions, Replayed};
+use leno_report::WitnessFile;
+use std::ffi::OsString;
+use std::fmt::Write;
+use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+#[derive(Args, Debug)]
+pub struct Record {
+    #[command(flatten)]
+    pub program: Sources,
+    /// Where to write the trace
+    #[arg(short, long, value_name = "FILE", default_value = "trace.leno")]
+    pub output: PathBuf,
+    #[command(flatten)]
+    pub run: RunOnce,
+    /// Say on standard error what it took
+    #[arg(long)]
+    pub stats: bool,
+}
+
+/// How the program is linked and run.
+#[derive(Args, Clone, Debug)]
+pub struct RunOnce {
+    /// Link an object, a library or a flag for the linker (also several: --link=-lz --link=other.o)
+    #[arg(long, value_name = "WORD", allow_hyphen_values = true)]
+    pub link: Vec<OsString>,
+    /// Kill the program after this many seconds; the trace goes up to there
+    #[arg(long, value_name = "SECONDS")]
+    pub run_timeout: Option<f64>,
+    /// Arguments of the program
+    #[arg(last = true, value_name = "ARGS")]
+    pub args: Vec<OsString>,
+}
+
+#[derive(Args, Debug)]
+pub struct Predict {
+    #[command(flatten)]
+    pub program: Sources,
+    #[command(flatten)]
+    pub run: RunOnce,
+    /// What to look for: assert, race, deadlock, memsafety, overflow, or a `.prp` file [default: the first four]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub property: Vec<String>,
+    /// Which reorderings of the run count
+    #[arg(long, value_enum, default_value_t = ModelName::Symbolic)]
+    pub model: ModelName,
+    /// How the question is put to the solver
+    #[arg(long, value_enum, default_value_t = EncodingName::Composition)]
+    pub encoding: EncodingName,
+    /// Look at 1, 2, … up to so many context switches
+    #[arg(long, value_name = "N")]
+    pub context_bound: Option<usize>,
+    /// Look at so many events at a time, in windows that overlap by half; 0: at all of them at once
+    #[arg(long, value_name = "EVENTS", default_value_t = leno_predict::WINDOW)]
+    pub window: usize,
+    /// Find everything, not just the first violation
+    #[arg(long)]
+    pub all: bool,
+    /// Give up after this many seconds (the run itself not counted)
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<f64>,
+    /// Do not force what is predicted on the real program
+    #[arg(long)]
+    pub no_replay: bool,
+    /// Write the witness of the first violation to this file
+    #[arg(long, value_name = "FILE")]
+    pub witness: Option<PathBuf>,
+    /// Keep the trace in this file
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// Say on standard error what it took
+    #[arg(long)]
+    pub stats: bool,
+    /// Only the verdict
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum ModelName {
+    /// The code is known: values may change as long as branches do not
+    Symbolic,
+    /// Only values are known: every read returns what it returned
+    Maximal,
+    /// Lamport's happens-before
+    Hb,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum EncodingName {
+    /// The theory of order says who comes between a write and its read
+    Composition,
+    /// All of it written out as clauses, as in the paper
+    Cssa,
+}
+
+impl From<ModelName> for Model {
+    fn from(name: ModelName) -> Model {
+        match name {
+            ModelName::Symbolic => Model::Symbolic,
+            ModelName::Maximal => Model::Maximal,
+            ModelName::Hb => Model::HappensBefore,
+        }
+    }
+}
+
+impl From<EncodingName> for Encoding {
+    fn from(name: EncodingName) -> Encoding {
+        match name {
+            EncodingName::Composition => Encoding::Composition,
+            EncodingName::Cssa => Encoding::Cssa,
+        }
+    }
+}
+
+pub fn execute_record(record: &Record) -> Result<Status, Status> {
+    let compiled = load_program(&record.program)?;
+    let recorded = run_recorded(&compiled, &record.program, &record.run, &record.output, false)?;
+    if record.stats {
+        say(&format!("seconds: {:.3}\nbytes: {}\n", recorded.seconds, recorded.bytes));
+    }
+    Ok(match recorded.status {
+        Some(status) => Status::Program(
+            status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)).try_into().unwrap_or(255),
+        ),
+        None => Status::NoVerdict,
+    })
+}
+
+fn load_program(sources: &Sources) -> Result<Compiled, Status> {
+    let compiled = load(sources)?;
+    if compiled.program.entry.is_none() {
+        return Err(no_main());
+    }
+    Ok(compiled)
+}
+
+fn run_recorded(
+    compiled: &Compiled,
+    sources: &Sources,
+    run: &RunOnce,
+    output: &Path,
+    is_quiet: bool,
+) -> Result<Recorded, Status> {
+    let mut args = vec![program_name(&sources.files[0])];
+    args.extend(run.args.iter().cloned());
+    let options = RecordOptions {
+        cc: sources.cc.clone(),
+        link: run.link.clone(),
+        args,
+        description: describe(sources, run),
+        timeout: run.run_timeout.filter(|seconds| *seconds >= 0.0).map(Duration::from_secs_f64),
+        silent: is_quiet,
+    };
+    let recorded = Recorder::new(&compiled.program, options).and_then(|recorder| recorder.run(output));
+    recorded.map_err(|message| {
+        say(&format!("error: {message}\n"));
+        Status::BadInput
+    })
+}
+
+// --- the description of a trace: how to build the program again
+
+fn describe(sources: &Sources, run: &RunOnce) -> Vec<u8> {
+    let mut lines: Vec<Vec<u8>> = vec![b"leno-predict 1".to_vec()];
+    let mut add = |key: &str, value: &[u8]| {
+        let escaped = value.iter().flat_map(|byte| match byte {
+            b'\n' => b"\\n".to_vec(),
+            b'\\' => b"\\\\".to_vec(),
+            other => vec![*other],
+        });
+        lines.push(key.bytes().chain(*b" ").chain(escaped).collect());
+    };
+    let directory = std::env::current_dir().unwrap_or_default();
+    add("directory", directory.as_os_str().as_bytes());
+    for file in &sources.files {
+        add("file", file.as_os_str().as_bytes());
+    }
+    for flag in &sources.preprocessor_flags {
+        add("flag", flag.as_bytes());
+    }
+    if let Some(cc) = &sources.cc {
+        add("cc", cc.as_bytes());
+    }
+    if DataModel::from(sources.data_model) == DataModel::Ilp32 {
+        add("model", b"ilp32");
+    }
+    for option in recipe_options(sources) {
+        add("option", option.as_bytes());
+    }
+    for word in &run.link {
+        add("link", word.as_bytes());
+    }
+    for arg in &run.args {
+        add("argument", arg.as_bytes());
+    }
+    lines.join(&b'\n')
+}
+
+/// The program and arguments that a description speaks of.
+fn remembered(description: &[u8]) -> Option<(Sources, RunOnce, PathBuf)> {
+    let mut lines = description.split(|byte| *byte == b'\n');
+    if lines.next()? != b"leno-predict 1" {
+        return None;
+    }
+    let (mut files, mut flags, mut options): (Vec<PathBuf>, Vec<String>, Vec<String>) = Default::default();
+    let (mut directory, mut cc, mut is_32_bit) = (PathBuf::new(), None, false);
+    let mut run = RunOnce { link: Vec::new(), run_timeout: None, args: Vec::new() };
+    for line in lines {
+        let space = line.iter().position(|byte| *byte == b' ')?;
+        let (key, rest) = (&line[..space], &line[space + 1..]);
+        let mut value = Vec::new();
+        let mut bytes = rest.iter();
+        while let Some(byte) = bytes.next() {
+            value.push(match byte {
+                b'\\' if bytes.next()? == &b'n' => b'\n',
+                b'\\' => b'\\',
+                other => *other,
+            });
+        }
+        let text = || String::from_utf8_lossy(&value).into_owned();
+        match key {
+            b"directory" => directory = PathBuf::from(OsString::from_vec(value)),
+            b"file" => files.push(PathBuf::from(OsString::from_vec(value))),
+            b"flag" => flags.push(text()),
+            b"cc" => cc = Some(text()),
+            b"model" => is_32_bit = value == b"ilp32",
+            b"option" => options.push(text()),
+            b"link" => run.link.push(OsString::from_vec(value)),
+            b"argument" => run.args.push(OsString::from_vec(value)),
+            _ => {}
+        }
+    }
+    Some((Sources::remembered(files, flags, cc, is_32_bit, &options), run, directory))
+}
+
+// --- predicting
+
+pub fn execute_predict(ask: &Predict) -> Result<Status, Status> {
+    let is_trace = |bytes: &[u8]| bytes.starts_with(&MAGIC);
+    let first = fs::read(&ask.program.files[0]).unwrap_or_default();
+    match ask.program.files.as_slice() {
+        [file] if is_trace(&first) => predict_trace(ask, file, &first),
+        [file] if leno_predict::text::is_trace(&first) => predict_text(ask, file, &first),
+        _ => predict_program(ask),
+    }
+}
+
+fn predict_program(ask: &Predict) -> Result<Status, Status> {
+    let mut sources = ask.program.clone();
+    sources.check_overflow |= properties(&ask.property)?.overflow;
+    let compiled = load_program(&sources)?;
+    let scratch = std::env::temp_dir().join(format!("leno-predict-{}.leno", std::process::id()));
+    let path = ask.trace.as_ref().unwrap_or(&scratch);
+    let recorded = run_recorded(&compiled, &sources, &ask.run, path, false)?;
+    let bytes = fs::read(path);
+    if ask.trace.is_none() {
+        let _ = fs::remove_file(&scratch);
+    }
+    if ask.stats {
+        say(&format!("run-seconds: {:.3}\ntrace-bytes: {}\n", recorded.seconds, recorded.bytes));
+    }
+    let bytes = bytes.map_err(|error| {
+        say(&format!("error: cannot read `{}`: {error}\n", path.display()));
+        Status::BadInput
+    })?;
+    predict_bytes(ask, &compiled, &sources, &ask.run, path, &bytes)
+}
+
+/// A trace that was recorded before: the program is built again as it was then.
+fn predict_trace(ask: &Predict, path: &Path, bytes: &[u8]) -> Result<Status, Status> {
+    let wrong = |message: String| {
+        say(&format!("error: `{}`: {message}\n", path.display()));
+        Status::BadInput
+    };
+    let trace = Trace::read(bytes).map_err(|error| wrong(error.to_string()))?;
+    let Some((sources, run, directory)) = remembered(&trace.description) else {
+        return Err(wrong("the trace does not say which program it is of".to_string()));
+    };
+    // Names of files are part of the program: they must be the same as when it was recorded.
+    if let Err(error) = std::env::set_current_dir(&directory) {
+        return Err(wrong(format!("its program was in `{}`: {error}", directory.display())));
+    }
+    let compiled = load_program(&sources)?;
+    predict_bytes(ask, &compiled, &sources, &run, path, bytes)
+}
+
+fn predict_bytes(
+    ask: &Predict,
+    compiled: &Compiled,
+    sources: &Sources,
+    run: &RunOnce,
+    path: &Path,
+    bytes: &[u8],
+) -> Result<Status, Status> {
+    let trace = Trace::read(bytes).map_err(|error| {
+        say(&format!("error: `{}`: {error}\n", path.display()));
+        Status::BadInput
+    })?;
+    for damage in &trace.damage {
+        say(&format!("warning: {damage}; what comes before it is used\n"));
+    }
+    let mut options = predict_options(ask)?;
+    let mut args = vec![program_name(&sources.files[0]).into_vec()];
+    args.extend(run.args.iter().map(|arg| arg.as_bytes().to_vec()));
+    options.machine.args = args;
+    let start = Instant::now();
+    let mut events = build(&compiled.program, &trace);
+    let walk_seconds = start.elapsed().as_secs_f64();
+    let prediction = predict(&compiled.program, &mut events, &options);
+    if ask.stats {
+        show_stats(&prediction, walk_seconds);
+    }
+    report(ask, compiled, sources, &options, &prediction)
+}
+
+fn predict_options(ask: &Predict) -> Result<PredictOptions, Status> {
+    let mut options = PredictOptions {
+        properties: properties(&ask.property)?,
+        model: ask.model.into(),
+        encoding: ask.encoding.into(),
+        context_bound: ask.context_bound,
+        window: (ask.window > 0).then_some(ask.window),
+        all: ask.all,
+        ..PredictOptions::default()
+    };
+    let timeout = ask.timeout.filter(|seconds| *seconds >= 0.0).map(Duration::from_secs_f64);
+    options.limits.deadline = timeout.map(|timeout| Instant::now() + timeout);
+    Ok(options)
+}
+
+fn show_stats(prediction: &Prediction, walk_seconds: f64) {
+    let stats = &prediction.stats;
+    let mut out = String::new();
+    let _ = writeln!(out, "threads: {}\naccesses: {}\nevents: {}", stats.threads, stats.accesses, stats.events);
+    let _ = writeln!(out, "kept: {}\nquestions: {}\nlinks: {}", stats.kept, stats.questions, stats.links);
+    let _ = writeln!(out, "windows: {}\nconflicts: {}", stats.windows, stats.conflicts);
+    let _ = writeln!(out, "walk-seconds: {walk_seconds:.3}\nencode-seconds: {:.3}", stats.encode_seconds);
+    let _ = writeln!(out, "solve-seconds: {:.3}", stats.solve_seconds);
+    say(&out);
+}
+
+/// Forces what was predicted on the real program, and says what came of it all.
+fn report(
+    ask: &Predict,
+    compiled: &Compiled,
+    sources: &Sources,
+    options: &PredictOptions,
+    prediction: &Prediction,
+) -> Result<Status, Status> {
+    let program = &compiled.program;
+    let (mut out, mut is_violated, mut open) = (String::new(), false, Vec::new());
+    for predicted in &prediction.predicted {
+        let witness = match &predicted.witness {
+            Ok(witness) => witness,
+            Err(why) => {
+                open.push(format!("{} at {}: {why}", predicted.title, predicted.places.join(" and ")));
+                continue;
+            }
+        };
+        let mut machine = leno::replay_machine(witness);
+        machine.args.clone_from(&options.machine.args);
+        let shorter = leno_explore::shorten(program, witness, &machine);
+        let replayed = (!ask.no_replay).then(|| {
+            let options = ReplayOptions { cc: sources.cc.clone(), machine, ..ReplayOptions::default() };
+            leno_replay::replay(program, &shorter, &options)
+        });
+        if predicted.is_tainted && !replayed.as_ref().is_some_and(Replayed::is_confirmed) {
+            let why =
+                "on the way to it the program calls a function that Leno does not know, and replay does not show it";
+            open.push(format!("{} at {}: {why}", predicted.title, predicted.places.join(" and ")));
+            continue;
+        }
+        if let (Some(path), false) = (&ask.witness, is_violated) {
+            let recipe = crate::command::recipe(sources);
+            write_file(path, &WitnessFile::new(program, &shorter, &recipe).to_json())?;
+        }
+        is_violated = true;
+        let checked = Checked {
+            verdict: Verdict::Unsafe(Box::new(shorter), replayed),
+            stats: leno::Figures::Explored(Stats::default()),
+        };
+        let text = checked.report(program);
+        match ask.quiet {
+            true => _ = writeln!(out, "{}", text.lines().next().unwrap_or_default()),
+            false => _ = writeln!(out, "{text}"),
+        }
+    }
+    let covers_all = prediction.reach == Reach::All && prediction.gaps.is_empty() && open.is_empty();
+    if !is_violated {
+        let reach = describe_reach(prediction.reach);
+        let verdict = if covers_all { "HOLDS" } else { "UNKNOWN" };
+        let _ = writeln!(out, "{verdict}: {reach}");
+    }
+    if !ask.quiet {
+        for gap in &prediction.gaps {
+            let _ = writeln!(out, "  = not covered: {gap}");
+        }
+        for open in &open {
+            let _ = writeln!(out, "  = predicted, but not confirmed: {open}");
+        }
+    }
+    print(&out)?;
+    Ok(match (is_violated, covers_all) {
+        (true, _) => Status::Violation,
+        (false, true) => Status::Program(0),
+        (false, false) => Status::NoVerdict,
+    })
+}
+
+fn describe_reach(reach: Reach) -> String {
+    match reach {
+        Reach::All => "no reordering of this run violates anything that was asked for".to_string(),
+        Reach::Windows => "no reordering within a window of this run violates anything that was asked for".to_string(),
+        Reach::Switches(most) => format!("no reordering of this run with at most {most} context switches does"),
+        Reach::First => "nothing that could be confirmed".to_string(),
+        Reach::Stopped(stop) => format!("the search was stopped: {stop:?}"),
+    }
+}
+
+/// A trace that another tool has written: nothing is known but what it says.
+fn predict_text(ask: &Predict, path: &Path, bytes: &[u8]) -> Result<Status, Status> {
+    let mut events = leno_predict::text::read(bytes).map_err(|error| {
+        say(&format!("error: `{}`: {error}\n", path.display()));
+        Status::BadInput
+    })?;
+    let options = predict_options(ask)?;
+    let findings = leno_predict::text::predict(&mut events, &options);
+    let mut out = String::new();
+    for finding in &findings.found {
+        let _ = writeln!(out, "PREDICTED: {}", finding.title);
+        if !ask.quiet {
+            for place in &finding.places {
+                let _ = writeln!(out, "  --> {place}");
+            }
+            let _ = writeln!(out, "  = in this order: {}", finding.order.join(", "));
+        }
+    }
+    if findings.found.is_empty() {
+        let verdict = if findings.reach == Reach::All { "HOLDS" } else { "UNKNOWN" };
+        let _ = writeln!(out, "{verdict}: {}", describe_reach(findings.reach));
+    }
+    print(&out)?;
+    Ok(match (findings.found.is_empty(), findings.reach) {
+        (false, _) => Status::Violation,
+        (true, Reach::All) => Status::Program(0),
+        (true, _) => Status::NoVerdict,
+    })
+}

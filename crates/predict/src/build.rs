@@ -1,0 +1,442 @@
+//! The second walk: events and terms.
+//!
+//! What the survey found to be a matter of order becomes events, and a read of it a variable; everything else is followed within
+//! the thread. Private memory is kept only where it holds something symbolic, byte by byte: all other bytes are what was recorded.
+
+use crate::event::{Event, EventId, Kind, Read, Target, ThreadEvents, TraceProgram, Write};
+use crate::express::Val;
+use crate::instances::Instances;
+use crate::must::MustOrder;
+use crate::survey::{Class, Piece, PieceId, Sharing, Survey};
+use crate::trace::Trace;
+use crate::walk::{Action, Change, Listener, Location, Moment, Suspect, Touch, Walk};
+use leno_ir::program::{Place, Program};
+use leno_logic::term::{Assignment, Sort, Term, Terms, evaluate};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+#[derive(Default)]
+struct ThreadState {
+    events: Vec<EventId>,
+    guard: Option<Term>,
+    locks: Rc<Vec<(Location, bool)>>,
+    section: Option<u32>,
+    depth: u32,
+}
+
+struct Builder {
+    sharing: Sharing,
+    events: Vec<Event>,
+    threads: BTreeMap<u32, ThreadState>,
+    /// Bytes that hold something symbolic, with what they held.
+    memory: FxHashMap<Location, (Term, u8)>,
+    counters: BTreeMap<Location, PieceId>,
+    pieces: Vec<Piece>,
+    targets: Vec<Target>,
+    touches: Vec<(crate::instances::InstanceId, EventId)>,
+    sections: u32,
+}
+
+/// Walks the trace twice, and gives its events.
+pub fn build(program: &Program, trace: &Trace) -> TraceProgram {
+    let mut instances = Instances::collect(program, trace);
+    let mut first = Walk::new(program, trace, &mut instances, Survey::default());
+    first.run();
+    let survey = std::mem::take(&mut first.listener);
+    drop(first);
+    let must = MustOrder::new(&survey.threads);
+    let sharing = Sharing::new(program, &instances, &must, &survey);
+    let accesses = sharing.accesses;
+    let builder = Builder {
+        pieces: sharing.pieces.clone(),
+        sharing,
+        events: Vec::new(),
+        threads: BTreeMap::new(),
+        memory: FxHashMap::default(),
+        counters: BTreeMap::new(),
+        targets: Vec::new(),
+        touches: Vec::new(),
+        sections: 0,
+    };
+    let mut second = Walk::new(program, trace, &mut instances, builder);
+    let walked = second.run();
+    let Walk { terms, listener: builder, .. } = second;
+    let mut gaps: Vec<String> = trace.damage.clone();
+    if trace.foreign > 0 {
+        gaps.push(format!("{} threads were not started by the program itself, and are left out", trace.foreign));
+    }
+    let mut threads = BTreeMap::new();
+    let mut states = builder.threads;
+    for (number, walked) in walked {
+        gaps.extend(walked.problem.map(|problem| format!("{}: {problem}", walked.name)));
+        let events = states.remove(&number).unwrap_or_default().events;
+        let thread =
+            ThreadEvents { number, name: walked.name, events, finished: walked.finished, inputs: walked.inputs };
+        threads.insert(number, thread);
+    }
+    let mut built = TraceProgram {
+        terms,
+        events: builder.events,
+        threads,
+        opaque: vec![false; builder.pieces.len()],
+        pieces: builder.pieces,
+        targets: builder.targets,
+        must: Rc::new(must),
+        touches: builder.touches,
+        gaps,
+        accesses,
+        begun: BTreeMap::new(),
+    };
+    built.explain_values();
+    built.count();
+    built
+}
+
+/// The places of the schedule points that each thread passed, by its name: what a reordering of the run may do, and no more.
+pub fn paths(program: &Program, trace: &Trace) -> BTreeMap<String, Vec<Place>> {
+    let mut instances = Instances::collect(program, trace);
+    let mut walk = Walk::new(program, trace, &mut instances, Survey::default());
+    walk.paths = Some(BTreeMap::new());
+    let walked = walk.run();
+    let mut paths = walk.paths.take().unwrap_or_default();
+    walked.into_iter().map(|(number, thread)| (thread.name, paths.remove(&number).unwrap_or_default())).collect()
+}
+
+impl TraceProgram {
+    /// What the numbers of synchronisation objects were, which nobody has recorded.
+    fn count(&mut self) {
+        let mut assignment = Assignment::new();
+        for event in &self.events {
+            if let Kind::Access { reads, is_plain: true, .. } = &event.kind {
+                reads.iter().for_each(|read| assignment.set(&self.terms, read.value, read.recorded));
+            }
+        }
+        let is_count = |event: &Event| matches!(event.kind, Kind::Access { is_plain: false, .. });
+        let mut counts: Vec<EventId> = (0..self.events.len() as u32).map(EventId).collect();
+        counts.retain(|id| is_count(self.event(*id)));
+        counts.sort_by_key(|id| self.moment(*id));
+        let mut now: BTreeMap<PieceId, u128> = BTreeMap::new();
+        for id in counts {
+            let Kind::Access { reads, writes, .. } = &mut self.events[id.0 as usize].kind else { continue };
+            for read in reads {
+                read.recorded = now.get(&read.piece).copied().unwrap_or(0);
+                assignment.set(&self.terms, read.value, read.recorded);
+            }
+            for write in writes {
+                write.recorded = evaluate(&self.terms, write.value, &assignment).number();
+                now.insert(write.piece, write.recorded);
+            }
+        }
+    }
+
+    /// Every value that was read must have come from a write, or have been there from the start. Where nothing is known of the start,
+    /// it is what was read; otherwise somebody outside of the program has written, and the piece is opaque.
+    fn explain_values(&mut self) {
+        let mut written: Vec<BTreeSet<u128>> = vec![BTreeSet::new(); self.pieces.len()];
+        let mut read: Vec<BTreeSet<u128>> = vec![BTreeSet::new(); self.pieces.len()];
+        for event in &self.events {
+            let Kind::Access { reads, writes, is_plain: true, .. } = &event.kind else { continue };
+            for write in writes.iter().filter(|write| write.happened) {
+                written[write.piece.0 as usize].insert(write.recorded);
+            }
+            for access in reads {
+                read[access.piece.0 as usize].insert(access.recorded);
+            }
+        }
+        for (index, read) in read.iter().enumerate() {
+            let piece = &mut self.pieces[index];
+            let mut strange =
+                read.iter().filter(|value| !written[index].contains(value) && piece.initial != Some(**value));
+            match (strange.next().copied(), strange.next(), piece.initial) {
+                (None, ..) => {}
+                (Some(value), None, None) => piece.initial = Some(value),
+                _ => self.opaque[index] = true,
+            }
+        }
+    }
+}
+
+impl Builder {
+    fn thread(&mut self, number: u32) -> &mut ThreadState {
+        self.threads.entry(number).or_default()
+    }
+
+    fn add(&mut self, terms: &Terms, at: &Moment, kind: Kind) -> EventId {
+        let id = EventId(self.events.len() as u32);
+        let thread = self.thread(at.thread);
+        let event = Event {
+            thread: at.thread,
+            index: thread.events.len() as u32,
+            point: at.point,
+            place: at.place,
+            span: at.span,
+            clock: at.clock,
+            guard: thread.guard.take().unwrap_or(terms.bool(true)),
+            kind,
+            locks: Rc::clone(&thread.locks),
+            section: thread.section,
+        };
+        thread.events.push(id);
+        self.events.push(event);
+        id
+    }
+
+    /// A touch of an object that another thread frees.
+    fn note_touch(&mut self, terms: &Terms, at: &Moment, touch: Touch, event: Option<EventId>) {
+        let key = (touch.at.instance, at.thread);
+        if self.sharing.last_touches.get(&key).is_none_or(|last| last.point != at.point) {
+            return;
+        }
+        let event = event.unwrap_or_else(|| self.add(terms, at, Kind::Touch { instance: touch.at.instance }));
+        self.touches.push((touch.at.instance, event));
+    }
+
+    /// The variables of a read, and its value.
+    fn read(&mut self, terms: &mut Terms, first: PieceId, touch: Touch, recorded: u128) -> (Vec<Read>, Val) {
+        let pieces: Vec<PieceId> = self.sharing.pieces_of(first, touch).collect();
+        let (mut reads, mut whole): (Vec<Read>, Option<Term>) = (Vec::new(), None);
+        for piece in pieces {
+            let Piece { at, bytes, .. } = self.pieces[piece.0 as usize];
+            let value = terms.variable(Sort::Bits(bytes * 8), "read");
+            let shift = (at.offset - touch.at.offset) * 8;
+            let recorded = recorded >> shift & crate::express::ones(bytes * 8);
+            reads.push(Read { piece, value, recorded });
+            whole = Some(match whole {
+                Some(low) => terms.concat(value, low),
+                None => value,
+            });
+        }
+        let value = whole.map_or(Val::fixed(recorded), |term| Val { bits: recorded, term: Some(term) });
+        (reads, value)
+    }
+
+    fn write(&mut self, terms: &mut Terms, first: PieceId, touch: Touch, condition: Val, value: Val) -> Vec<Write> {
+        let pieces: Vec<PieceId> = self.sharing.pieces_of(first, touch).collect();
+        let happened = condition.bits != 0;
+        let condition = condition.truth(terms).unwrap_or(terms.bool(happened));
+        let whole = value.term(terms, touch.bytes * 8);
+        let mut writes = Vec::new();
+        for piece in pieces {
+            let Piece { at, bytes, .. } = self.pieces[piece.0 as usize];
+            let shift = (at.offset - touch.at.offset) as u32 * 8;
+            let part = terms.extract(whole, shift, bytes * 8);
+            let recorded = value.bits >> shift & crate::express::ones(bytes * 8);
+            writes.push(Write { piece, value: part, recorded, condition, happened });
+        }
+        writes
+    }
+
+    fn bytes(touch: Touch) -> impl Iterator<Item = (Location, u32)> {
+        (0..touch.bytes)
+            .map(move |index| (Location { offset: touch.at.offset + u64::from(index), ..touch.at }, index * 8))
+    }
+
+    fn load_private(&mut self, terms: &mut Terms, touch: Touch, recorded: u128) -> Val {
+        if self.memory.is_empty() {
+            return Val::fixed(recorded);
+        }
+        let mut whole: Option<Term> = None;
+        let mut is_symbolic = false;
+        for (at, shift) in Builder::bytes(touch) {
+            let was = (recorded >> shift) as u8;
+            let byte = match self.memory.get(&at) {
+                Some((term, held)) if *held == was => {
+                    is_symbolic = true;
+                    *term
+                }
+                // Somebody outside of the program has written here.
+                Some(_) => {
+                    self.memory.remove(&at);
+                    terms.bits(8, was.into())
+                }
+                None => terms.bits(8, was.into()),
+            };
+            whole = Some(match whole {
+                Some(low) => terms.concat(byte, low),
+                None => byte,
+            });
+        }
+        match whole.filter(|_| is_symbolic) {
+            Some(term) => Val::new(terms, recorded, term),
+            None => Val::fixed(recorded),
+        }
+    }
+
+    fn store_private(&mut self, terms: &mut Terms, touch: Touch, value: Val) {
+        for (at, shift) in Builder::bytes(touch) {
+            match value.term {
+                None if self.memory.is_empty() => return,
+                None => _ = self.memory.remove(&at),
+                Some(term) => {
+                    let byte = terms.extract(term, shift, 8);
+                    self.memory.insert(at, (byte, (value.bits >> shift) as u8));
+                }
+            }
+        }
+    }
+
+    fn counter(&mut self, at: Location) -> PieceId {
+        let next = PieceId(self.pieces.len() as u32);
+        let id = *self.counters.entry(at).or_insert(next);
+        if id == next {
+            self.pieces.push(Piece { at, bytes: 4, initial: Some(0) });
+        }
+        id
+    }
+
+    fn lock(&mut self, thread: u32, lock: Location, shared: bool, takes: bool) {
+        let thread = self.thread(thread);
+        let mut locks = (*thread.locks).clone();
+        match takes {
+            true => locks.push((lock, shared)),
+            false => locks.retain(|(held, _)| *held != lock),
+        }
+        thread.locks = Rc::new(locks);
+    }
+}
+
+impl Listener for Builder {
+    fn load(&mut self, terms: &mut Terms, at: &Moment, touch: Touch, recorded: u128) -> Val {
+        let (value, event) = match self.sharing.class(touch.at) {
+            Class::Shared(first) => {
+                let (reads, value) = self.read(terms, first, touch, recorded);
+                let kind = Kind::Access { reads, writes: Vec::new(), atomic: touch.atomic, is_plain: true };
+                (value, Some(self.add(terms, at, kind)))
+            }
+            Class::Constant => (Val::fixed(recorded), None),
+            Class::Private | Class::Stable => (self.load_private(terms, touch, recorded), None),
+        };
+        self.note_touch(terms, at, touch, event);
+        value
+    }
+
+    fn store(&mut self, terms: &mut Terms, at: &Moment, touch: Touch, value: Val) {
+        let event = match self.sharing.class(touch.at) {
+            Class::Shared(first) => {
+                let writes = self.write(terms, first, touch, Val::fixed(1), value);
+                let kind = Kind::Access { reads: Vec::new(), writes, atomic: touch.atomic, is_plain: true };
+                Some(self.add(terms, at, kind))
+            }
+            _ => {
+                self.store_private(terms, touch, value);
+                None
+            }
+        };
+        self.note_touch(terms, at, touch, event);
+    }
+
+    fn update_load(&mut self, terms: &mut Terms, at: &Moment, touch: Touch, recorded: u128) -> Val {
+        self.load(terms, at, touch, recorded)
+    }
+
+    fn update_store(&mut self, terms: &mut Terms, at: &Moment, touch: Touch, condition: Val, value: Val) {
+        let Class::Shared(first) = self.sharing.class(touch.at) else {
+            if condition.bits != 0 {
+                if let Some(holds) = condition.truth(terms) {
+                    self.demand(terms, at, holds);
+                }
+                self.store_private(terms, touch, value);
+            } else if let Some(holds) = condition.truth(terms) {
+                let fails = terms.not(holds);
+                self.demand(terms, at, fails);
+            }
+            return;
+        };
+        let written = self.write(terms, first, touch, condition, value);
+        // The load has made the event.
+        let last = self.thread(at.thread).events.last().copied();
+        if let Some(Kind::Access { writes, .. }) = last.map(|id| &mut self.events[id.0 as usize].kind) {
+            *writes = written;
+        }
+    }
+
+    fn count(
+        &mut self,
+        terms: &mut Terms,
+        at: &Moment,
+        counter: Location,
+        change: &mut dyn FnMut(&mut Terms, Term) -> Change,
+    ) -> Option<Term> {
+        let piece = self.counter(counter);
+        let old = terms.variable(Sort::Bits(32), "count");
+        let Change { guard, new } = change(terms, old);
+        let always = terms.bool(true);
+        let reads = vec![Read { piece, value: old, recorded: 0 }];
+        let write = |value| Write { piece, value, recorded: 0, condition: always, happened: true };
+        let writes = new.map(write).into_iter().collect();
+        let id = self.add(terms, at, Kind::Access { reads, writes, atomic: true, is_plain: false });
+        if let Some(guard) = guard {
+            let event = &mut self.events[id.0 as usize];
+            event.guard = terms.and2(event.guard, guard);
+        }
+        Some(old)
+    }
+
+    fn demand(&mut self, terms: &mut Terms, at: &Moment, condition: Term) {
+        let thread = self.thread(at.thread);
+        thread.guard = Some(match thread.guard {
+            Some(guard) => terms.and2(guard, condition),
+            None => condition,
+        });
+    }
+
+    fn suspect(&mut self, terms: &mut Terms, at: &Moment, bad: Term, what: Suspect) {
+        if terms.as_bool(bad) == Some(false) {
+            return;
+        }
+        let thread = self.thread(at.thread);
+        let target = Target {
+            thread: at.thread,
+            after: thread.events.len() as u32,
+            point: at.point,
+            place: at.place,
+            guard: thread.guard.unwrap_or(terms.bool(true)),
+            bad,
+            what,
+        };
+        self.targets.push(target);
+    }
+
+    fn act(&mut self, terms: &mut Terms, at: &Moment, action: Action) {
+        let kind = match action {
+            Action::Acquire { lock, shared } => {
+                self.add(terms, at, Kind::Acquire { lock, shared });
+                self.lock(at.thread, lock, shared, true);
+                return;
+            }
+            Action::Release { lock } => {
+                self.add(terms, at, Kind::Release { lock });
+                self.lock(at.thread, lock, false, false);
+                return;
+            }
+            Action::BeginSection => {
+                self.sections += 1;
+                let number = self.sections;
+                let thread = self.thread(at.thread);
+                thread.depth += 1;
+                thread.section = thread.section.or(Some(number));
+                return;
+            }
+            Action::EndSection => {
+                let thread = self.thread(at.thread);
+                thread.depth = thread.depth.saturating_sub(1);
+                if thread.depth == 0 {
+                    thread.section = None;
+                }
+                return;
+            }
+            Action::Busy { lock, shared } => Kind::Busy { lock, shared },
+            Action::Sleep { condition } => Kind::Sleep { condition },
+            Action::Wake { condition, timed_out } => Kind::Wake { condition, timed_out },
+            Action::Signal { condition, broadcast } => Kind::Signal { condition, broadcast },
+            Action::Spawn { child } => Kind::Spawn { child },
+            Action::Start => Kind::Start,
+            Action::Join { child } => Kind::Join { child },
+            Action::Finish => Kind::Finish,
+            Action::Exit => Kind::Exit,
+            Action::Free { instance } => Kind::Free { instance },
+        };
+        self.add(terms, at, kind);
+    }
+}

@@ -1,0 +1,298 @@
+//! From an order of events to a witness: the interpreter makes the steps, and must see the violation itself.
+//!
+//! The solver gives an order of the events that matter. Each event is a schedule point of its thread, known by its number: so
+//! each thread is run up to and with that point, in the order given, and at every event it has to be where the recorded run was. What comes
+//! out is the interpreter's own account. If it does not get there, nothing is claimed.
+
+use crate::event::{EventId, Kind, TraceProgram};
+use crate::question::Question;
+use leno_explore::claim_race;
+use leno_ir::interp::{
+    Captured, Environment, FileHandle, Image, Machine, OpenMode, Options, Source, Status, StepResult, ThreadId,
+    Violation, Wait,
+};
+use leno_ir::program::{Place, Program};
+use leno_ir::witness::{Claim, Input, Observer, Recorder, Waiting, Witness};
+use std::collections::{BTreeMap, VecDeque};
+
+/// Steps of one thread between two schedule points, before we say that it will not come.
+const PATIENCE: u64 = 10_000_000;
+/// Steps to an assertion that fails, behind the last event.
+const NEAR: u64 = 1_000_000;
+
+/// Gives threads the inputs that they had, and remembers what was given.
+struct Inputs {
+    planned: BTreeMap<String, VecDeque<u128>>,
+    names: BTreeMap<ThreadId, String>,
+    given: BTreeMap<String, Vec<Input>>,
+    rest: Captured,
+}
+
+impl Environment for Inputs {
+    fn nondet(&mut self, thread: ThreadId, width: u16, source: Source) -> u128 {
+        let name = self.names.get(&thread).cloned().unwrap_or_default();
+        let value = match source {
+            Source::Instruction | Source::External => {
+                self.planned.get_mut(&name).and_then(VecDeque::pop_front).unwrap_or(0)
+            }
+            Source::Undefined => 0,
+        };
+        self.given.entry(name).or_default().push(Input { width, bits: value });
+        value
+    }
+    fn write(&mut self, file: FileHandle, bytes: &[u8]) -> bool {
+        self.rest.write(file, bytes)
+    }
+    fn read(&mut self, file: FileHandle, buffer: &mut [u8]) -> Option<usize> {
+        self.rest.read(file, buffer)
+    }
+    fn open(&mut self, path: &[u8], mode: OpenMode) -> Option<FileHandle> {
+        self.rest.open(path, mode)
+    }
+    fn close(&mut self, file: FileHandle) {
+        self.rest.close(file);
+    }
+    fn seek(&mut self, file: FileHandle, to: std::io::SeekFrom) -> Option<u64> {
+        self.rest.seek(file, to)
+    }
+    fn flush(&mut self, file: FileHandle) {
+        self.rest.flush(file);
+    }
+    fn remove(&mut self, path: &[u8]) -> bool {
+        self.rest.remove(path)
+    }
+    fn clock(&mut self) -> u64 {
+        self.rest.clock()
+    }
+}
+
+struct Follower<'p> {
+    machine: Machine<'p>,
+    inputs: Inputs,
+    recorder: Recorder,
+    /// How many schedule points each thread has passed.
+    passed: BTreeMap<ThreadId, u32>,
+}
+
+/// Why it does not get there; a violation on the way is a reason, too.
+enum Stray {
+    Violation(Box<Violation>),
+    Lost(String),
+}
+
+type Followed<T> = Result<T, Stray>;
+
+/// The witness for an answer, and whether the interpreter had to guess what an unknown function does: `order` are the events that
+/// happen, in their order.
+pub fn follow(
+    program: &Program,
+    ctp: &TraceProgram,
+    question: &Question,
+    order: &[EventId],
+    options: &Options,
+) -> Result<(Witness, bool), String> {
+    let image = Image::new(program);
+    let planned = ctp.threads.values().map(|thread| {
+        let values = thread.inputs.iter().map(|input| input.bits).collect();
+        (thread.name.clone(), values)
+    });
+    let inputs = Inputs {
+        planned: planned.collect(),
+        names: [(ThreadId(0), "main".to_string())].into_iter().collect(),
+        given: BTreeMap::new(),
+        rest: Captured::new(0),
+    };
+    let machine = Machine::new(&image, options);
+    let mut follower = Follower { machine, inputs, recorder: Recorder::default(), passed: BTreeMap::new() };
+    let claim = match follower.all(ctp, question, order) {
+        Ok(claim) => claim,
+        Err(Stray::Violation(violation)) => claim_violation(*violation),
+        Err(Stray::Lost(reason)) => return Err(reason),
+    };
+    let is_tainted = follower.machine.is_tainted();
+    Ok((Witness { claim, steps: follower.recorder.steps, inputs: follower.inputs.given }, is_tainted))
+}
+
+fn claim_violation(violation: Violation) -> Claim {
+    Claim::Violation {
+        kind: violation.kind,
+        thread: violation.thread_name,
+        span: violation.span,
+        message: violation.message,
+    }
+}
+
+impl Follower<'_> {
+    fn all(&mut self, ctp: &TraceProgram, question: &Question, order: &[EventId]) -> Followed<Claim> {
+        for &id in order {
+            let event = ctp.event(id);
+            if !matches!(event.kind, Kind::Start) {
+                let thread = self.find(&ctp.threads[&event.thread].name)?;
+                self.pass(thread, event.point, Some(event.place))?;
+            }
+        }
+        match question {
+            Question::Target(index) => {
+                let target = &ctp.targets[*index];
+                let thread = self.find(&ctp.threads[&target.thread].name)?;
+                self.stand(thread, target.point)?;
+                self.fail(thread)
+            }
+            Question::Race(first, second) => {
+                let mut threads = Vec::new();
+                for id in [first, second] {
+                    threads.push(self.come_to(ctp, *id)?);
+                }
+                let claim = claim_race(&self.machine, threads[0], threads[1]);
+                claim.ok_or_else(|| Stray::Lost("the accesses do not conflict".to_string()))
+            }
+            Question::UseAfterFree(_, touch) => {
+                let thread = self.come_to(ctp, *touch)?;
+                self.step(thread)?;
+                Err(Stray::Lost("the object is still there".to_string()))
+            }
+            Question::Deadlock(events) => {
+                let mut threads = Vec::new();
+                for id in events {
+                    threads.push(self.come_to(ctp, *id)?);
+                }
+                self.deadlock(&threads)
+            }
+        }
+    }
+
+    fn find(&self, name: &str) -> Followed<ThreadId> {
+        let found = self.machine.threads().ids().find(|id| self.machine.thread_name(*id) == name);
+        found.ok_or_else(|| Stray::Lost(format!("{name} has not been started")))
+    }
+
+    /// Brings a thread to the place of an event, which it does not make.
+    fn come_to(&mut self, ctp: &TraceProgram, id: EventId) -> Followed<ThreadId> {
+        let event = ctp.event(id);
+        let thread = self.find(&ctp.threads[&event.thread].name)?;
+        self.stand(thread, event.point)?;
+        while !self.machine.is_at_schedule_point(thread) {
+            self.step(thread)?;
+        }
+        match self.place(thread) == event.place {
+            true => Ok(thread),
+            false => Err(self.elsewhere(thread)),
+        }
+    }
+
+    fn place(&self, thread: ThreadId) -> Place {
+        self.machine.image().place(self.machine.pc(thread))
+    }
+
+    fn elsewhere(&self, thread: ThreadId) -> Stray {
+        Stray::Lost(format!("{} goes another way", self.machine.thread_name(thread)))
+    }
+
+    /// Runs a thread past its schedule point of this number, which has to be at `place`.
+    fn pass(&mut self, thread: ThreadId, point: u32, place: Option<Place>) -> Followed<()> {
+        if self.passed.get(&thread).copied().unwrap_or(0) > point {
+            return Ok(());
+        }
+        self.stand(thread, point)?;
+        while !self.machine.is_at_schedule_point(thread) {
+            self.step(thread)?;
+        }
+        match place {
+            Some(place) if self.place(thread) != place => Err(self.elsewhere(thread)),
+            _ => self.step(thread),
+        }
+    }
+
+    /// Runs a thread until it has passed so many schedule points.
+    fn stand(&mut self, thread: ThreadId, points: u32) -> Followed<()> {
+        let mut left = PATIENCE;
+        let mut last = 0;
+        loop {
+            let passed = self.passed.get(&thread).copied().unwrap_or(0);
+            if passed >= points {
+                return Ok(());
+            }
+            left = if passed == last { left - 1 } else { PATIENCE };
+            last = passed;
+            if left == 0 {
+                return Err(Stray::Lost(format!("{} does not come", self.machine.thread_name(thread))));
+            }
+            self.step(thread)?;
+        }
+    }
+
+    /// One step of a thread.
+    fn step(&mut self, thread: ThreadId) -> Followed<()> {
+        if self.machine.threads()[thread].status != Status::Running {
+            return Err(Stray::Lost(format!("{} has ended", self.machine.thread_name(thread))));
+        }
+        if let Some(Wait::Section(owner)) = self.machine.wait(thread)
+            && owner != thread
+        {
+            self.leave_section(owner)?;
+        }
+        let is_point = self.machine.is_at_schedule_point(thread);
+        self.recorder.before(&self.machine, thread);
+        match self.machine.step(thread, &mut self.inputs) {
+            StepResult::Done => {
+                self.recorder.after(&self.machine, thread);
+                if is_point {
+                    *self.passed.entry(thread).or_default() += 1;
+                }
+                for id in self.machine.threads().ids() {
+                    if !self.inputs.names.contains_key(&id) {
+                        self.inputs.names.insert(id, self.machine.thread_name(id).to_string());
+                    }
+                }
+                Ok(())
+            }
+            StepResult::Violation(violation) => Err(Stray::Violation(violation)),
+            StepResult::Blocked => Err(Stray::Lost(format!("{} has to wait", self.machine.thread_name(thread)))),
+            other => Err(Stray::Lost(format!("the program ends: {other:?}"))),
+        }
+    }
+
+    /// All events of the section have happened; what is left of it nobody sees.
+    fn leave_section(&mut self, owner: ThreadId) -> Followed<()> {
+        for _ in 0..PATIENCE {
+            if !self.machine.in_section(owner) {
+                return Ok(());
+            }
+            self.step(owner)?;
+        }
+        Err(Stray::Lost(format!("{} does not leave its atomic section", self.machine.thread_name(owner))))
+    }
+
+    fn fail(&mut self, thread: ThreadId) -> Followed<Claim> {
+        for _ in 0..NEAR {
+            self.step(thread)?;
+        }
+        Err(Stray::Lost(format!("{} goes on, and nothing goes wrong", self.machine.thread_name(thread))))
+    }
+
+    /// Runs everybody else until nobody can go on.
+    fn deadlock(&mut self, circle: &[ThreadId]) -> Followed<Claim> {
+        let is_caught = circle.iter().all(|thread| self.machine.wait(*thread).is_some());
+        if !is_caught {
+            return Err(Stray::Lost("somebody in the circle does not have to wait".to_string()));
+        }
+        for _ in 0..NEAR {
+            let next = self.machine.enabled_threads().into_iter().find(|thread| !circle.contains(thread));
+            let Some(thread) = next else { break };
+            self.step(thread)?;
+        }
+        let span = |thread: ThreadId| self.machine.image().span(self.machine.pc(thread));
+        let waiting = self.machine.threads().ids().filter_map(|thread| self.machine.blocked(thread));
+        let waiting: Vec<Waiting> = waiting
+            .map(|blocked| Waiting {
+                thread: blocked.thread_name.clone(),
+                span: span(blocked.thread),
+                reason: blocked.reason,
+            })
+            .collect();
+        match waiting.len() >= circle.len() {
+            true => Ok(Claim::Deadlock { waiting }),
+            false => Err(Stray::Lost("they can all go on".to_string())),
+        }
+    }
+}

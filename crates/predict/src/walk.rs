@@ -1,0 +1,685 @@
+//! The recorded path, walked through the representation.
+//!
+//! The records of a thread hold every value that came into it from outside, and nothing else. So its path can be walked again, one
+//! instruction after another, without any other thread: the walker computes registers, addresses and branches, and takes from
+//! the records what loads returned, what inputs were, and which objects were made where. All the while it carries terms
+//! beside the values (`express`), and tells a [`Listener`] what the thread did to things that others can see: these are the guarded
+//! assignments and assertions of paper 003, section 3.
+//!
+//! A thread's start values are those that its parent passed on, and a join gives what the child returned: so parents are walked
+//! up to a spawn before the child, and children to their end before the parent goes past the join.
+
+use crate::express::{Evaluator, Leaves, Val};
+use crate::instances::{InstanceId, Instances};
+use crate::trace::{Record, Records, Trace};
+use leno_ir::index::{Idx, IndexVec};
+use leno_ir::interp::ViolationKind;
+use leno_ir::program::{
+    Block, BlockId, Body, Expr, FuncId, Function, LocalId, Place, Program, Span, TerminatorKind, Type,
+};
+use leno_ir::witness::is_schedule_point;
+use leno_logic::term::{Term, Terms};
+use std::collections::BTreeMap;
+use std::iter::Peekable;
+
+/// Where a thread is.
+#[derive(Clone, Copy, Debug)]
+pub struct Moment {
+    pub thread: u32,
+    pub place: Place,
+    pub span: Span,
+    /// On the recorded clock.
+    pub clock: u64,
+    /// How many schedule points the thread has passed.
+    pub point: u32,
+}
+
+/// A piece of memory, by the object it belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Location {
+    pub instance: InstanceId,
+    pub offset: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Touch {
+    pub at: Location,
+    pub bytes: u32,
+    pub atomic: bool,
+}
+
+/// What a thread does to things that are not plain memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Action {
+    Acquire {
+        lock: Location,
+        shared: bool,
+    },
+    Release {
+        lock: Location,
+    },
+    /// An attempt to get a lock that somebody else had.
+    Busy {
+        lock: Location,
+        shared: bool,
+    },
+    Sleep {
+        condition: Location,
+    },
+    Wake {
+        condition: Location,
+        timed_out: bool,
+    },
+    Signal {
+        condition: Location,
+        broadcast: bool,
+    },
+    Spawn {
+        child: u32,
+    },
+    Start,
+    Join {
+        child: u32,
+    },
+    Finish,
+    Exit,
+    Free {
+        instance: InstanceId,
+    },
+    BeginSection,
+    EndSection,
+}
+
+/// What might go wrong at a moment.
+#[derive(Clone, Debug)]
+pub struct Suspect {
+    pub kind: ViolationKind,
+    /// Where the violation is, which may be on a branch that was not taken.
+    pub span: Span,
+    pub message: String,
+}
+
+/// Hears what threads do, in the order of each thread.
+pub trait Listener {
+    /// What a load gives. `recorded` is what it gave.
+    fn load(&mut self, terms: &mut Terms, at: &Moment, touch: Touch, recorded: u128) -> Val;
+    fn store(&mut self, terms: &mut Terms, at: &Moment, touch: Touch, value: Val);
+    /// The first half of an indivisible update.
+    fn update_load(&mut self, terms: &mut Terms, at: &Moment, touch: Touch, recorded: u128) -> Val;
+    /// The second half: what is written, if `condition` (1 bit) holds.
+    fn update_store(&mut self, terms: &mut Terms, at: &Moment, touch: Touch, condition: Val, value: Val);
+    /// An indivisible update of a number that belongs to a synchronisation object.
+    fn count(
+        &mut self,
+        terms: &mut Terms,
+        at: &Moment,
+        counter: Location,
+        change: &mut dyn FnMut(&mut Terms, Term) -> Change,
+    ) -> Option<Term>;
+    /// The thread goes on only if this holds.
+    fn demand(&mut self, terms: &mut Terms, at: &Moment, condition: Term);
+    /// Here `bad` must not hold.
+    fn suspect(&mut self, terms: &mut Terms, at: &Moment, bad: Term, suspect: Suspect);
+    fn act(&mut self, terms: &mut Terms, at: &Moment, action: Action);
+}
+
+/// What becomes of a counter.
+pub struct Change {
+    /// What it has to be for this to happen.
+    pub guard: Option<Term>,
+    pub new: Option<Term>,
+}
+
+/// A function that is running.
+#[derive(Clone)]
+pub(crate) struct Frame {
+    pub func: FuncId,
+    pub block: BlockId,
+    pub index: usize,
+    pub locals: Vec<Val>,
+    /// Start and instance of each stack object.
+    pub slots: Vec<(u64, InstanceId)>,
+    /// Where the caller wants the result.
+    pub dst: Option<LocalId>,
+    /// The stack objects that die with it, by address.
+    pub owned: Vec<u64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum State {
+    Running,
+    /// Came to its end.
+    Finished,
+    /// There is nothing more to read, or it does not fit.
+    Over,
+}
+
+pub(crate) struct Thread<'t> {
+    pub number: u32,
+    pub name: String,
+    pub records: Peekable<Records<'t>>,
+    pub frames: Vec<Frame>,
+    pub clock: u64,
+    pub point: u32,
+    pub children: u32,
+    pub state: State,
+    pub result: Val,
+    /// Live stack objects by address: end and instance.
+    pub stack: BTreeMap<u64, (u64, InstanceId)>,
+    pub made: usize,
+    pub freed: usize,
+    /// What it got when it arrived at a barrier.
+    pub tickets: BTreeMap<Location, Term>,
+    /// Recursive locks: how often beyond once it holds them.
+    pub held: BTreeMap<Location, u32>,
+    /// Instructions since the last record.
+    pub silent: u64,
+    /// Values that came from outside of the program, in order: inputs, and what unknown functions returned.
+    pub inputs: Vec<Input>,
+    pub problem: Option<String>,
+}
+
+/// Instructions without a record after the last one, before the thread counts as being at its end.
+const PATIENCE: u64 = 1_000_000;
+
+/// The walk of all threads.
+pub struct Walk<'p, 't, L> {
+    pub(crate) program: &'p Program,
+    pub(crate) instances: &'t mut Instances,
+    pub(crate) until: Option<u64>,
+    pub terms: Terms,
+    pub(crate) threads: BTreeMap<u32, Thread<'t>>,
+    trace: &'t Trace,
+    /// By thread, the places of the schedule points that it passed, if anybody wants them.
+    pub paths: Option<BTreeMap<u32, Vec<Place>>>,
+    /// The sizes of barriers.
+    pub(crate) barriers: BTreeMap<Location, u128>,
+    pub listener: L,
+}
+
+/// Why a thread does not go on.
+pub(crate) enum Halt {
+    /// Another thread has to be walked to its end first.
+    Waits,
+    /// No more records, or it is finished.
+    Over,
+    Problem(String),
+}
+
+pub(crate) type Going = Result<(), Halt>;
+
+/// A value that came from outside of the program: a nondeterministic one, or what an unknown function returned.
+#[derive(Clone, Copy, Debug)]
+pub struct Input {
+    pub bits: u128,
+    pub place: Place,
+}
+
+/// What the walk knows of a thread.
+#[derive(Clone, Debug)]
+pub struct Walked {
+    pub name: String,
+    pub finished: bool,
+    pub inputs: Vec<Input>,
+    pub problem: Option<String>,
+}
+
+struct FrameLeaves<'a> {
+    program: &'a Program,
+    function: &'a Function,
+    instances: &'a Instances,
+    thread: u32,
+    frame: &'a Frame,
+}
+
+impl Leaves for FrameLeaves<'_> {
+    fn leaf(&self, expr: &Expr) -> Val {
+        match expr {
+            Expr::Local(local) => self.frame.locals.get(local.index()).copied().unwrap_or_default(),
+            Expr::Object(object) => Val::fixed(self.instances.address_of(self.program, self.thread, *object).into()),
+            Expr::Slot(slot) => Val::fixed(self.frame.slots.get(slot.index()).map_or(0, |slot| slot.0).into()),
+            Expr::Function(function) => {
+                Val::fixed(self.instances.function_addresses.get(function.index()).copied().unwrap_or(0).into())
+            }
+            _ => Val::default(),
+        }
+    }
+
+    fn ty(&self, expr: &Expr) -> Type {
+        expr.ty(&self.function.locals, self.program.model)
+    }
+}
+
+impl<'p, 't, L: Listener> Walk<'p, 't, L> {
+    pub fn new(program: &'p Program, trace: &'t Trace, instances: &'t mut Instances, listener: L) -> Self {
+        Walk {
+            program,
+            instances,
+            until: trace.until,
+            terms: Terms::new(),
+            threads: BTreeMap::new(),
+            trace,
+            paths: None,
+            barriers: BTreeMap::new(),
+            listener,
+        }
+    }
+
+    /// Walks everything. What is known of each thread, by its number.
+    pub fn run(&mut self) -> BTreeMap<u32, Walked> {
+        let Some(entry) = self.program.entry else { return BTreeMap::new() };
+        let (argc, argv) = self.begin();
+        self.add_thread(0, "main".to_string(), entry, &[(32, argc), (64, argv)]);
+        loop {
+            let mut progress = false;
+            let numbers: Vec<u32> = self.threads.keys().copied().collect();
+            for number in numbers {
+                progress |= self.advance(number, false);
+            }
+            if progress {
+                continue;
+            }
+            // A join of a thread that never came to its end: the record says what it gave.
+            let stuck = self.threads.values().find(|thread| thread.state == State::Running).map(|thread| thread.number);
+            match stuck {
+                Some(number) => _ = self.advance(number, true),
+                None => break,
+            }
+        }
+        let walked = |thread: &Thread<'_>| Walked {
+            name: thread.name.clone(),
+            finished: thread.state == State::Finished,
+            inputs: thread.inputs.clone(),
+            problem: thread.problem.clone(),
+        };
+        self.threads.iter().map(|(number, thread)| (*number, walked(thread))).collect()
+    }
+
+    fn begin(&self) -> (Val, Val) {
+        let first = self.trace.threads.get(&0).and_then(|records| Records::new(records).next());
+        match first {
+            Some(Record::Begin { argc, argv }) => (Val::fixed(argc.into()), Val::fixed(argv.into())),
+            _ => (Val::fixed(1), Val::fixed(0)),
+        }
+    }
+
+    pub(crate) fn add_thread(&mut self, number: u32, name: String, func: FuncId, args: &[(u32, Val)]) {
+        let empty: &'t [u8] = &[];
+        let bytes = self.trace.threads.get(&number).map_or(empty, |records| records.as_slice());
+        let mut records = Records::new(bytes).peekable();
+        let mut clock = 0;
+        while let Some(Record::Begin { .. } | Record::Started { .. } | Record::Static(_)) = records.peek() {
+            clock = records.next().and_then(Record::clock).unwrap_or(clock);
+        }
+        let mut thread = Thread {
+            number,
+            name,
+            records,
+            frames: Vec::new(),
+            clock,
+            point: 0,
+            children: 0,
+            state: State::Running,
+            result: Val::default(),
+            stack: BTreeMap::new(),
+            made: 0,
+            freed: 0,
+            tickets: BTreeMap::new(),
+            held: BTreeMap::new(),
+            silent: 0,
+            inputs: Vec::new(),
+            problem: None,
+        };
+        if bytes.is_empty() {
+            thread.state = State::Over;
+        }
+        self.threads.insert(number, thread);
+        if number != 0
+            && let Some(at) = self.start_moment(number, func)
+        {
+            self.listener.act(&mut self.terms, &at, Action::Start);
+        }
+        if let Err(halt) = self.enter(number, func, args, None) {
+            self.halt(number, halt);
+        }
+    }
+
+    fn start_moment(&self, number: u32, func: FuncId) -> Option<Moment> {
+        let thread = self.threads.get(&number)?;
+        let place = Place { func, block: BlockId(0), index: 0 };
+        Some(Moment { thread: number, place, span: self.program.functions[func].span, clock: thread.clock, point: 0 })
+    }
+
+    fn halt(&mut self, number: u32, halt: Halt) {
+        let Some(thread) = self.threads.get_mut(&number) else { return };
+        match halt {
+            Halt::Waits => {}
+            Halt::Over if thread.state == State::Running => thread.state = State::Over,
+            Halt::Over => {}
+            Halt::Problem(problem) => {
+                thread.state = State::Over;
+                thread.problem = Some(problem);
+            }
+        }
+    }
+
+    /// Walks a thread as far as it goes; whether it went anywhere.
+    fn advance(&mut self, number: u32, alone: bool) -> bool {
+        let mut moved = false;
+        while self.threads.get(&number).is_some_and(|thread| thread.state == State::Running) {
+            match self.step(number, alone) {
+                Ok(()) => moved = true,
+                Err(halt) => {
+                    let waits = matches!(halt, Halt::Waits);
+                    self.halt(number, halt);
+                    return moved || !waits;
+                }
+            }
+            if alone {
+                return true;
+            }
+        }
+        moved
+    }
+
+    pub(crate) fn thread(&mut self, number: u32) -> Result<&mut Thread<'t>, Halt> {
+        self.threads.get_mut(&number).ok_or(Halt::Over)
+    }
+
+    pub(crate) fn frame(&mut self, number: u32) -> Result<&mut Frame, Halt> {
+        self.thread(number)?.frames.last_mut().ok_or(Halt::Over)
+    }
+
+    fn blocks(&self, func: FuncId) -> Option<&'p IndexVec<BlockId, Block>> {
+        match &self.program.functions.get(func)?.body {
+            Body::Blocks(blocks) => Some(blocks),
+            Body::External(_) => None,
+        }
+    }
+
+    /// The next record of a thread; the clock's own are taken on the way.
+    pub(crate) fn next(&mut self, number: u32) -> Result<Record, Halt> {
+        let until = self.until;
+        let thread = self.thread(number)?;
+        loop {
+            let record = thread.records.next().ok_or(Halt::Over)?;
+            thread.silent = 0;
+            if let Some(clock) = record.clock() {
+                if until.is_some_and(|until| clock > until) {
+                    return Err(Halt::Over);
+                }
+                thread.clock = clock;
+            }
+            if !matches!(record, Record::Clock(_)) {
+                return Ok(record);
+            }
+        }
+    }
+
+    /// A value that came into the thread.
+    pub(crate) fn next_value(&mut self, number: u32) -> Result<u128, Halt> {
+        match self.next(number)? {
+            Record::Value(bits, _) => Ok(bits),
+            other => Err(self.misfit(number, "a value", other)),
+        }
+    }
+
+    pub(crate) fn misfit(&mut self, number: u32, expected: &str, found: Record) -> Halt {
+        // A failed assertion ends the records of its thread.
+        if matches!(found, Record::Failed { .. } | Record::End { .. }) {
+            return Halt::Over;
+        }
+        let place = self.moment(number).map_or(String::new(), |at| {
+            let file = self.program.files.get(at.span.file).map_or("", String::as_str);
+            format!(" at {file}:{}", at.span.line)
+        });
+        Halt::Problem(format!("the program wants {expected}{place}, and the trace has {found:?}"))
+    }
+
+    pub(crate) fn moment(&mut self, number: u32) -> Option<Moment> {
+        let (func, block, index) = {
+            let frame = self.frame(number).ok()?;
+            (frame.func, frame.block, frame.index)
+        };
+        let contents = self.blocks(func)?.get(block)?;
+        let span = contents.instrs.get(index).map_or(contents.terminator.span, |instr| instr.span);
+        let thread = self.threads.get(&number)?;
+        let place = Place { func, block, index: index as u32 };
+        Some(Moment { thread: number, place, span, clock: thread.clock, point: thread.point })
+    }
+
+    /// An expression of the running function.
+    pub(crate) fn evaluate(&mut self, number: u32, expr: &Expr) -> Result<Val, Halt> {
+        let Some(thread) = self.threads.get(&number) else { return Err(Halt::Over) };
+        let Some(frame) = thread.frames.last() else { return Err(Halt::Over) };
+        let function = &self.program.functions[frame.func];
+        let leaves = FrameLeaves { program: self.program, function, instances: self.instances, thread: number, frame };
+        let mut evaluator = Evaluator { terms: &mut self.terms, model: self.program.model, pins: Vec::new() };
+        let value = evaluator.value(&leaves, expr);
+        let pins = evaluator.pins;
+        for pin in pins {
+            self.demand(number, pin);
+        }
+        Ok(value)
+    }
+
+    pub(crate) fn ty(&mut self, number: u32, expr: &Expr) -> Type {
+        let func = self.frame(number).map(|frame| frame.func);
+        func.map_or(Type::I32, |func| expr.ty(&self.program.functions[func].locals, self.program.model))
+    }
+
+    pub(crate) fn width(&self, ty: Type) -> u32 {
+        u32::from(ty.bits(self.program.model))
+    }
+
+    pub(crate) fn demand(&mut self, number: u32, condition: Term) {
+        if self.terms.as_bool(condition) != Some(true)
+            && let Some(at) = self.moment(number)
+        {
+            self.listener.demand(&mut self.terms, &at, condition);
+        }
+    }
+
+    pub(crate) fn set(&mut self, number: u32, local: LocalId, value: Val) -> Going {
+        let frame = self.frame(number)?;
+        if let Some(slot) = frame.locals.get_mut(local.index()) {
+            *slot = value;
+        }
+        Ok(())
+    }
+
+    // --- control
+
+    /// One instruction or terminator.
+    fn step(&mut self, number: u32, alone: bool) -> Going {
+        let thread = self.thread(number)?;
+        thread.silent += 1;
+        if thread.silent > PATIENCE && thread.records.peek().is_none() {
+            return Err(Halt::Over);
+        }
+        let (func, block, index) = {
+            let frame = self.frame(number)?;
+            (frame.func, frame.block, frame.index)
+        };
+        let Some(contents) = self.blocks(func).and_then(|blocks| blocks.get(block)) else { return Err(Halt::Over) };
+        let Some(instr) = contents.instrs.get(index) else {
+            return self.terminate(number, &contents.terminator.kind);
+        };
+        let depth = self.thread(number)?.frames.len();
+        self.instruction(number, instr, alone)?;
+        // A call has gone on to its callee, which comes back to the instruction behind it.
+        let passes = is_schedule_point(self.program, instr);
+        if let (true, Some(paths)) = (passes, &mut self.paths) {
+            paths.entry(number).or_default().push(Place { func, block, index: index as u32 });
+        }
+        let thread = self.thread(number)?;
+        thread.point += u32::from(passes);
+        if let Some(frame) = thread.frames.get_mut(depth - 1) {
+            frame.index += 1;
+        }
+        Ok(())
+    }
+
+    fn terminate(&mut self, number: u32, kind: &TerminatorKind) -> Going {
+        match kind {
+            TerminatorKind::Goto(target) => self.goto(number, *target),
+            TerminatorKind::Branch { cond, then, otherwise } => {
+                let value = self.evaluate(number, cond)?;
+                let (taken, other) = if value.bits != 0 { (*then, *otherwise) } else { (*otherwise, *then) };
+                if let Some(truth) = value.truth(&mut self.terms) {
+                    let holds = if value.bits != 0 { truth } else { self.terms.not(truth) };
+                    self.suspect_branch(number, other, holds);
+                    self.demand(number, holds);
+                }
+                self.goto(number, taken)
+            }
+            TerminatorKind::Switch { value, cases, default } => {
+                let selector = self.evaluate(number, value)?;
+                let target = cases.iter().find(|(bits, _)| *bits == selector.bits).map(|(_, target)| *target);
+                if selector.term.is_some() {
+                    self.demand_case(number, selector, cases, target.is_some());
+                }
+                self.goto(number, target.unwrap_or(*default))
+            }
+            TerminatorKind::Return(value) => self.leave(number, value.as_ref()),
+            TerminatorKind::ThreadExit(value) => {
+                let value = self.evaluate(number, value)?;
+                self.finish(number, value)
+            }
+            TerminatorKind::Exit(_) | TerminatorKind::Abort => {
+                if let Some(at) = self.moment(number) {
+                    self.listener.act(&mut self.terms, &at, Action::Exit);
+                }
+                Err(Halt::Over)
+            }
+            TerminatorKind::Unreachable => Err(Halt::Over),
+        }
+    }
+
+    /// The case that was taken, or that none of them was.
+    fn demand_case(&mut self, number: u32, selector: Val, cases: &[(u128, BlockId)], is_case: bool) {
+        let Some(term) = selector.term else { return };
+        let width = self.terms.width(term);
+        if is_case {
+            if let Some(pin) = selector.pinned(&mut self.terms) {
+                self.demand(number, pin);
+            }
+            return;
+        }
+        for (bits, _) in cases {
+            let case = self.terms.bits(width, *bits);
+            let same = self.terms.eq(term, case);
+            let other = self.terms.not(same);
+            self.demand(number, other);
+        }
+    }
+
+    fn goto(&mut self, number: u32, target: BlockId) -> Going {
+        let frame = self.frame(number)?;
+        frame.block = target;
+        frame.index = 0;
+        Ok(())
+    }
+
+    /// Begins an activation. Arguments come with their widths.
+    pub(crate) fn enter(&mut self, number: u32, func: FuncId, args: &[(u32, Val)], dst: Option<LocalId>) -> Going {
+        let function = &self.program.functions[func];
+        let mut locals = vec![Val::default(); function.locals.len()];
+        for (index, local) in function.locals.iter().enumerate().take(function.params as usize) {
+            if let Some((width, value)) = args.get(index) {
+                let to = self.width(local.ty);
+                locals[index] = value.fit(&mut self.terms, *width, to);
+            }
+        }
+        let (mut slots, mut owned) = (Vec::new(), Vec::new());
+        for slot in &function.slots {
+            match self.next(number)? {
+                Record::Slot { address, .. } => {
+                    let id = self.made(number, address, slot.size)?;
+                    slots.push((address, id));
+                    owned.push(address);
+                }
+                other => return Err(self.misfit(number, "a stack object", other)),
+            }
+        }
+        let frame = Frame { func, block: BlockId(0), index: 0, locals, slots, dst, owned };
+        self.thread(number)?.frames.push(frame);
+        Ok(())
+    }
+
+    /// The next object that the thread makes.
+    pub(crate) fn made(&mut self, number: u32, address: u64, size: u64) -> Result<InstanceId, Halt> {
+        let thread = self.threads.get_mut(&number).ok_or(Halt::Over)?;
+        let id = self.instances.made(number, thread.made);
+        thread.made += 1;
+        if self.instances.get(id).kind == crate::instances::Kind::Slot {
+            let end = address.saturating_add(size.max(1));
+            // What a returned function left here is gone.
+            let stale: Vec<u64> = thread.stack.range(address..end).map(|(start, _)| *start).collect();
+            for start in stale {
+                thread.stack.remove(&start);
+            }
+            thread.stack.insert(address, (end, id));
+        }
+        Ok(id)
+    }
+
+    fn leave(&mut self, number: u32, value: Option<&Expr>) -> Going {
+        let (value, width) = match value {
+            Some(expr) => {
+                let ty = self.ty(number, expr);
+                (self.evaluate(number, expr)?, self.width(ty))
+            }
+            None => (Val::default(), 64),
+        };
+        if self.thread(number)?.frames.len() == 1 {
+            let value = value.fit(&mut self.terms, width, 64);
+            return self.finish(number, value);
+        }
+        let thread = self.thread(number)?;
+        let Some(frame) = thread.frames.pop() else { return Err(Halt::Over) };
+        for address in frame.owned {
+            thread.stack.remove(&address);
+        }
+        if let Some(dst) = frame.dst {
+            let func = self.frame(number)?.func;
+            let to = self.width(self.program.functions[func].locals[dst].ty);
+            let value = value.fit(&mut self.terms, width, to);
+            self.set(number, dst, value)?;
+        }
+        Ok(())
+    }
+
+    /// The end of a thread.
+    fn finish(&mut self, number: u32, result: Val) -> Going {
+        let at = self.moment(number).ok_or(Halt::Over)?;
+        match self.next(number)? {
+            Record::Finished { clock } => {
+                self.listener.act(&mut self.terms, &Moment { clock, ..at }, Action::Finish);
+                if let Some(paths) = &mut self.paths {
+                    paths.entry(number).or_default().push(at.place);
+                }
+                let thread = self.thread(number)?;
+                thread.result = result;
+                thread.point += 1;
+                thread.state = State::Finished;
+                Err(Halt::Over)
+            }
+            other => Err(self.misfit(number, "the end of the thread", other)),
+        }
+    }
+
+    /// The object at an address, as this thread sees it now.
+    pub(crate) fn locate(&mut self, number: u32, address: u64) -> Location {
+        let Some(thread) = self.threads.get(&number) else {
+            return Location { instance: crate::instances::UNKNOWN, offset: address };
+        };
+        if let Some((start, (end, id))) = thread.stack.range(..=address).next_back()
+            && address < *end
+        {
+            return Location { instance: *id, offset: address - start };
+        }
+        let id = self.instances.at(address, thread.clock);
+        Location { instance: id, offset: address - self.instances.get(id).start }
+    }
+}

@@ -1,0 +1,221 @@
+//! Windows: a long trace, a piece at a time.
+//!
+//! A window is a stretch of the recorded run. What comes before it has happened as it was recorded: memory holds what it held, locks
+//! are held by whom they were held, and values that were read earlier are what they were. Within it all reorderings are
+//! considered. Windows overlap by half, so that two events that were less than half a window apart are seen together; what needs
+//! events from further apart, or a reordering across the border, is missed, and the report says so.
+
+use crate::event::{Event, EventId, Kind, Target, ThreadEvents, TraceProgram};
+use crate::survey::{Piece, PieceId};
+use crate::walk::Location;
+use leno_logic::term::{Substitution, Term, Terms};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// A stretch of a trace program, as a trace program of its own.
+pub struct Window {
+    pub ctp: TraceProgram,
+    /// By event of the window: the one it is. None for what stands for the past.
+    pub origin: Vec<Option<EventId>>,
+    /// By target of the window.
+    pub targets: Vec<usize>,
+}
+
+/// All events in the order in which they were recorded, as far as that is known.
+pub fn recorded_order(ctp: &TraceProgram) -> Vec<EventId> {
+    let mut order: Vec<EventId> = (0..ctp.events.len() as u32).map(EventId).collect();
+    order.sort_by_key(|id| ctp.moment(*id));
+    order
+}
+
+struct Cutter<'a> {
+    whole: &'a TraceProgram,
+    terms: Terms,
+    substitution: Substitution,
+    pieces: Vec<Piece>,
+    opaque: Vec<bool>,
+    numbers: BTreeMap<PieceId, PieceId>,
+    memory: &'a FxHashMap<PieceId, u128>,
+}
+
+/// The state of memory while windows move over a run.
+#[derive(Default)]
+pub struct Past {
+    upto: usize,
+    memory: FxHashMap<PieceId, u128>,
+    values: FxHashMap<Term, u128>,
+}
+
+impl Past {
+    /// Everything before this place of the recorded order has happened.
+    fn advance(&mut self, whole: &TraceProgram, order: &[EventId], upto: usize) {
+        for id in &order[self.upto..upto] {
+            let Kind::Access { reads, writes, .. } = &whole.event(*id).kind else { continue };
+            for read in reads {
+                self.values.insert(read.value, read.recorded);
+            }
+            for write in writes.iter().filter(|write| write.happened) {
+                self.memory.insert(write.piece, write.recorded);
+            }
+        }
+        self.upto = upto;
+    }
+}
+
+/// The stretch from `from` to `to` of the recorded order. The terms of the whole move into the window: give them back with
+/// [`Window::give_back`].
+pub fn cut(whole: &mut TraceProgram, order: &[EventId], past: &mut Past, from: usize, to: usize) -> Window {
+    past.advance(whole, order, from);
+    let mut terms = std::mem::take(&mut whole.terms);
+    let roots = terms_of(whole, &order[from..to]);
+    let mut map: FxHashMap<Term, Term> = FxHashMap::default();
+    for variable in terms.variables_of(&roots) {
+        if let Some(value) = past.values.get(&variable) {
+            let width = terms.width(variable);
+            map.insert(variable, terms.bits(width, *value));
+        }
+    }
+    let mut cutter = Cutter {
+        whole,
+        terms,
+        substitution: Substitution::new(map),
+        pieces: Vec::new(),
+        opaque: Vec::new(),
+        numbers: BTreeMap::new(),
+        memory: &past.memory,
+    };
+    let mut by_thread: BTreeMap<u32, Vec<EventId>> = BTreeMap::new();
+    for &id in &order[from..to] {
+        by_thread.entry(whole.event(id).thread).or_default().push(id);
+    }
+    let (mut events, mut origin, mut threads, mut begun) = (Vec::new(), Vec::new(), BTreeMap::new(), BTreeMap::new());
+    let mut shifts: BTreeMap<u32, (u32, u32, u32)> = BTreeMap::new();
+    let mut new_ids: BTreeMap<EventId, EventId> = BTreeMap::new();
+    for (number, ids) in &by_thread {
+        let first = whole.event(ids[0]);
+        let held = Rc::clone(&first.locks);
+        let mut list = Vec::new();
+        for &(lock, shared) in held.iter() {
+            list.push(EventId(events.len() as u32));
+            events.push(cutter.held(first, list.len() as u32 - 1, lock, shared));
+            origin.push(None);
+        }
+        begun.insert(*number, list.len() as u32);
+        shifts.insert(*number, (first.index, ids.len() as u32, list.len() as u32));
+        for &id in ids {
+            let new = EventId(events.len() as u32);
+            new_ids.insert(id, new);
+            list.push(new);
+            events.push(cutter.event(whole.event(id), list.len() as u32 - 1));
+            origin.push(Some(id));
+        }
+        let thread = &whole.threads[number];
+        let thread = ThreadEvents {
+            number: *number,
+            name: thread.name.clone(),
+            events: list,
+            finished: thread.finished,
+            inputs: Vec::new(),
+        };
+        threads.insert(*number, thread);
+    }
+    let (mut targets, mut numbers) = (Vec::new(), Vec::new());
+    for (index, target) in whole.targets.iter().enumerate() {
+        let Some(&(lo, count, held)) = shifts.get(&target.thread) else { continue };
+        if target.after < lo || target.after > lo + count {
+            continue;
+        }
+        targets.push(Target {
+            after: target.after - lo + held,
+            guard: cutter.term(target.guard),
+            bad: cutter.term(target.bad),
+            ..target.clone()
+        });
+        numbers.push(index);
+    }
+    let touches = whole.touches.iter();
+    let touches = touches.filter_map(|(instance, id)| Some((*instance, *new_ids.get(id)?))).collect();
+    let Cutter { terms, pieces, opaque, .. } = cutter;
+    let ctp = TraceProgram {
+        terms,
+        events,
+        threads,
+        pieces,
+        opaque,
+        targets,
+        must: Rc::clone(&whole.must),
+        touches,
+        gaps: Vec::new(),
+        accesses: 0,
+        begun,
+    };
+    Window { ctp, origin, targets: numbers }
+}
+
+/// Everything that the events of a stretch, and the targets behind them, are made of.
+fn terms_of(whole: &TraceProgram, stretch: &[EventId]) -> Vec<Term> {
+    let mut roots = Vec::new();
+    let mut ranges: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
+    for id in stretch {
+        let event = whole.event(*id);
+        let range = ranges.entry(event.thread).or_insert((event.index, event.index));
+        range.1 = event.index;
+        roots.push(event.guard);
+        if let Kind::Access { writes, .. } = &event.kind {
+            roots.extend(writes.iter().flat_map(|write| [write.value, write.condition]));
+        }
+    }
+    let is_near = |target: &&Target| {
+        ranges.get(&target.thread).is_some_and(|(first, last)| (*first..=*last + 1).contains(&target.after))
+    };
+    roots.extend(whole.targets.iter().filter(is_near).flat_map(|target| [target.guard, target.bad]));
+    roots
+}
+
+impl Window {
+    /// The terms go back to where they came from.
+    pub fn give_back(&mut self, whole: &mut TraceProgram) {
+        whole.terms = std::mem::take(&mut self.ctp.terms);
+    }
+}
+
+impl Cutter<'_> {
+    fn term(&mut self, term: Term) -> Term {
+        self.substitution.apply(&mut self.terms, term)
+    }
+
+    fn piece(&mut self, id: PieceId) -> PieceId {
+        let next = PieceId(self.pieces.len() as u32);
+        let new = *self.numbers.entry(id).or_insert(next);
+        if new == next {
+            let piece = self.whole.pieces[id.0 as usize];
+            let initial = self.memory.get(&id).copied().or(piece.initial);
+            self.pieces.push(Piece { initial, ..piece });
+            self.opaque.push(self.whole.opaque[id.0 as usize]);
+        }
+        new
+    }
+
+    /// A lock that is held when the window begins.
+    fn held(&mut self, first: &Event, index: u32, lock: Location, shared: bool) -> Event {
+        let guard = self.terms.bool(true);
+        Event { index, guard, kind: Kind::Acquire { lock, shared }, section: None, ..first.clone() }
+    }
+
+    fn event(&mut self, event: &Event, index: u32) -> Event {
+        let guard = self.term(event.guard);
+        let mut kind = event.kind.clone();
+        if let Kind::Access { reads, writes, .. } = &mut kind {
+            for read in reads {
+                read.piece = self.piece(read.piece);
+            }
+            for write in writes {
+                write.piece = self.piece(write.piece);
+                write.value = self.term(write.value);
+                write.condition = self.term(write.condition);
+            }
+        }
+        Event { index, guard, kind, ..event.clone() }
+    }
+}

@@ -1,0 +1,289 @@
+//! Generated programs: a violation is predicted exactly if some schedule that keeps every thread on its recorded path has one.
+//!
+//! The oracle knows nothing of traces, terms or solvers: it makes all schedules of the interpreter in which each thread passes a
+//! beginning of the schedule points that it passed in the recorded run. `LENO_PREDICT=500` tries that many programs;
+//! `LENO_PREDICT_FROM=n` starts elsewhere.
+
+use leno_c::driver::{Input, Options, compile};
+use leno_explore::{Properties, claim_race, options};
+use leno_generate::{Feature, Shape, generate};
+use leno_ir::interp::{
+    Captured, Environment, FileHandle, Image, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId,
+    ViolationKind,
+};
+use leno_ir::program::{Instr, Op, Place, Program};
+use leno_predict::record::{RecordOptions, Recorder};
+use leno_predict::trace::Trace;
+use leno_predict::{Encoding, PredictOptions, Reach, admits_recorded, build, paths, predict};
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// Steps that the oracle may make for one program.
+const BUDGET: u64 = 400_000;
+
+/// What goes wrong in some schedule on the recorded paths.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Oracle {
+    assertion: bool,
+    race: bool,
+}
+
+struct Search<'a> {
+    paths: &'a BTreeMap<String, Vec<Place>>,
+    inputs: &'a BTreeMap<String, Vec<(u128, Place)>>,
+    found: Oracle,
+    left: u64,
+}
+
+/// An execution so far: a machine, and how many points and inputs each thread has used.
+#[derive(Clone)]
+struct State<'p> {
+    machine: Machine<'p>,
+    passed: Vec<usize>,
+    used: Vec<usize>,
+}
+
+/// Gives a thread its recorded inputs.
+struct Recorded<'a> {
+    inputs: &'a BTreeMap<String, Vec<(u128, Place)>>,
+    name: String,
+    used: usize,
+    rest: Captured,
+}
+
+impl Environment for Recorded<'_> {
+    fn nondet(&mut self, _: ThreadId, _: u16, source: Source) -> u128 {
+        if source == Source::Undefined {
+            return 0;
+        }
+        let value = self.inputs.get(&self.name).and_then(|inputs| inputs.get(self.used)).copied();
+        self.used += 1;
+        value.map_or(0, |(bits, _)| bits)
+    }
+    fn write(&mut self, file: FileHandle, bytes: &[u8]) -> bool {
+        self.rest.write(file, bytes)
+    }
+    fn read(&mut self, file: FileHandle, buffer: &mut [u8]) -> Option<usize> {
+        self.rest.read(file, buffer)
+    }
+    fn open(&mut self, path: &[u8], mode: OpenMode) -> Option<FileHandle> {
+        self.rest.open(path, mode)
+    }
+    fn close(&mut self, file: FileHandle) {
+        self.rest.close(file);
+    }
+    fn seek(&mut self, file: FileHandle, to: std::io::SeekFrom) -> Option<u64> {
+        self.rest.seek(file, to)
+    }
+    fn flush(&mut self, file: FileHandle) {
+        self.rest.flush(file);
+    }
+    fn remove(&mut self, path: &[u8]) -> bool {
+        self.rest.remove(path)
+    }
+    fn clock(&mut self) -> u64 {
+        self.rest.clock()
+    }
+}
+
+impl<'p> Search<'_> {
+    /// One step; None if this execution ends with it.
+    fn step(&mut self, state: &mut State<'p>, thread: ThreadId) -> Option<()> {
+        self.left = self.left.saturating_sub(1);
+        let count = state.machine.threads().len();
+        state.passed.resize(count, 0);
+        state.used.resize(count, 0);
+        let index = thread.0 as usize;
+        let name = state.machine.thread_name(thread).to_string();
+        let mut env = Recorded { inputs: self.inputs, name, used: state.used[index], rest: Captured::new(0) };
+        let is_point = state.machine.is_at_schedule_point(thread);
+        let result = state.machine.step(thread, &mut env);
+        state.used[index] = env.used;
+        match result {
+            StepResult::Done => {
+                state.passed[index] += usize::from(is_point);
+                let count = state.machine.threads().len();
+                state.passed.resize(count, 0);
+                state.used.resize(count, 0);
+                Some(())
+            }
+            StepResult::Violation(violation) => {
+                self.found.assertion |= violation.kind == ViolationKind::Assertion;
+                None
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the thread is about to ask for an input that was not recorded.
+    fn asks_for_more(&self, state: &State<'p>, thread: ThreadId) -> bool {
+        let Next::Instr(Instr { op: Op::Nondet { .. }, .. }) = state.machine.next_op(thread) else { return false };
+        let place = state.machine.image().place(state.machine.pc(thread));
+        let used = state.used.get(thread.0 as usize).copied().unwrap_or(0);
+        let recorded = self.inputs.get(state.machine.thread_name(thread)).and_then(|inputs| inputs.get(used));
+        recorded.is_none_or(|(_, at)| *at != place)
+    }
+
+    /// Everybody comes to the next point that others could see. What goes wrong on the way ends only that thread.
+    fn settle(&mut self, state: &mut State<'p>) {
+        for thread in state.machine.threads().ids().collect::<Vec<_>>() {
+            while state.machine.threads()[thread].status == Status::Running
+                && !state.machine.is_at_schedule_point(thread)
+                && state.machine.wait(thread).is_none()
+                && !self.asks_for_more(state, thread)
+            {
+                let before = state.clone();
+                if self.step(state, thread).is_none() {
+                    *state = before;
+                    break;
+                }
+                if self.left == 0 {
+                    return;
+                }
+            }
+        }
+    }
+
+    fn is_on_path(&self, state: &State<'p>, thread: ThreadId) -> bool {
+        let path = self.paths.get(state.machine.thread_name(thread));
+        let place = state.machine.image().place(state.machine.pc(thread));
+        let passed = state.passed.get(thread.0 as usize).copied().unwrap_or(0);
+        state.machine.is_at_schedule_point(thread) && path.and_then(|path| path.get(passed)) == Some(&place)
+    }
+
+    fn explore(&mut self, mut state: State<'p>) {
+        self.settle(&mut state);
+        if self.left == 0 || (self.found.assertion && self.found.race) {
+            return;
+        }
+        let ready: Vec<ThreadId> = state.machine.threads().ids().filter(|id| self.is_on_path(&state, *id)).collect();
+        for (index, first) in ready.iter().enumerate() {
+            for second in &ready[index + 1..] {
+                let alone = [first, second].into_iter().all(|thread| is_access(&state.machine, *thread))
+                    && !is_atomic(&state.machine, *first, *second);
+                let claim = claim_race(&state.machine, *first, *second).filter(|_| alone);
+                if std::env::var("LENO_PREDICT_SHOW").is_ok() && claim.is_some() && !self.found.race {
+                    println!("{claim:?}");
+                }
+                self.found.race |= claim.is_some();
+            }
+        }
+        for thread in ready {
+            if state.machine.enabled(thread) {
+                let mut next = state.clone();
+                if self.step(&mut next, thread).is_some() {
+                    self.explore(next);
+                }
+            }
+        }
+    }
+}
+
+/// Whether a thread is about to touch memory, outside of atomic sections.
+fn is_access(machine: &Machine<'_>, thread: ThreadId) -> bool {
+    let Next::Instr(instr) = machine.next_op(thread) else { return false };
+    let touches = matches!(
+        instr.op,
+        Op::Load { .. } | Op::Store { .. } | Op::ReadModifyWrite { .. } | Op::CompareExchange { .. } | Op::Spawn { .. }
+    );
+    touches && !machine.in_section(thread)
+}
+
+fn is_atomic(machine: &Machine<'_>, first: ThreadId, second: ThreadId) -> bool {
+    [first, second].into_iter().all(|thread| machine.footprint(thread).is_some_and(|at| at.atomic))
+}
+
+fn oracle(program: &Program, trace: &Trace, inputs: &BTreeMap<String, Vec<(u128, Place)>>) -> Option<Oracle> {
+    let paths = paths(program, trace);
+    let image = Image::new(program);
+    let machine = Machine::new(&image, &options(false));
+    let mut search = Search { paths: &paths, inputs, found: Oracle::default(), left: BUDGET };
+    search.explore(State { machine, passed: vec![0], used: vec![0] });
+    (search.left > 0).then_some(search.found)
+}
+
+fn shape() -> Shape {
+    // No compiled program behaves like a wait in an atomic section; and a section is not atomic there for those outside of one.
+    Shape::small().without(Feature::WaitingSections).without(Feature::Awaiting)
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
+}
+
+#[test]
+fn predicted_exactly_if_a_schedule_on_the_recorded_paths_has_it() {
+    let (from, count) = (number("LENO_PREDICT_FROM", 0), number("LENO_PREDICT", 15));
+    let (mut compared, mut violations, mut too_big, mut replayed, mut open) = (0, [0; 2], 0, 0, 0);
+    let mut strange = 0;
+    for seed in from..from + count {
+        let generated = generate(seed, &shape());
+        let text = generated.to_preprocessed();
+        let input = Input::Preprocessed { name: "generated.c".to_string(), text: text.into_bytes() };
+        let Ok(compiled) = compile(&[input], &Options::default()) else { panic!("{}", generated.to_c()) };
+        let program = compiled.program;
+        let record = RecordOptions { silent: true, timeout: Some(Duration::from_secs(2)), ..RecordOptions::default() };
+        let path = std::env::temp_dir().join(format!("leno-generated-{}-{seed}.leno", std::process::id()));
+        Recorder::new(&program, record).and_then(|recorder| recorder.run(&path)).expect("it is recorded");
+        let trace = Trace::read(&std::fs::read(&path).expect("a trace")).expect("it is one");
+        let _ = std::fs::remove_file(&path);
+        let mut events = build(&program, &trace);
+        // What the compiled program does where Leno's semantics says something else: joining nobody, unlocking what is not one's own.
+        if !events.gaps.is_empty() {
+            strange += 1;
+            continue;
+        }
+        for encoding in [Encoding::Composition, Encoding::Cssa] {
+            assert!(
+                admits_recorded(&mut events, encoding) || generated.to_c().contains("__VERIFIER_atomic_begin();"),
+                "seed {seed}, {encoding:?}: the recorded run is not admitted\n{}",
+                generated.to_c()
+            );
+        }
+        let inputs: BTreeMap<String, Vec<(u128, Place)>> = events
+            .threads
+            .values()
+            .map(|thread| (thread.name.clone(), thread.inputs.iter().map(|input| (input.bits, input.place)).collect()))
+            .collect();
+        let Some(expected) = oracle(&program, &trace, &inputs) else {
+            too_big += 1;
+            continue;
+        };
+        let none = Properties::NONE;
+        let kinds = [
+            (Properties { assertion: true, ..none }, expected.assertion),
+            (Properties { race: true, ..none }, expected.race),
+        ];
+        for (kind, (properties, expected)) in kinds.into_iter().enumerate() {
+            for encoding in [Encoding::Composition, Encoding::Cssa] {
+                let options = PredictOptions { properties, encoding, ..PredictOptions::default() };
+                let prediction = predict(&program, &mut events, &options);
+                let found = prediction.confirmed().next();
+                let unconfirmed = prediction.predicted.iter().filter(|found| found.witness.is_err()).count();
+                open += unconfirmed;
+                assert_eq!(
+                    found.is_some(),
+                    expected,
+                    "seed {seed}, {properties:?}, {encoding:?}: {:?} {:?}\n{}",
+                    prediction.predicted,
+                    prediction.reach,
+                    generated.to_c()
+                );
+                assert!(found.is_some() || prediction.reach == Reach::All);
+                if let (Some(witness), Encoding::Composition) = (found, encoding) {
+                    violations[kind] += 1;
+                    let outcome = leno_replay::replay(&program, witness, &leno_replay::ReplayOptions::default());
+                    assert!(outcome.is_confirmed(), "seed {seed}: {outcome:?}\n{}", generated.to_c());
+                    replayed += 1;
+                }
+            }
+            compared += 1;
+        }
+    }
+    println!(
+        "{count} programs, {compared} answers compared, {} assertions and {} races predicted, {replayed} replayed; \
+         {open} answers that the interpreter did not confirm; {too_big} programs too big for the oracle, {strange} that the walk could not follow",
+        violations[0], violations[1]
+    );
+    assert!(compared > count, "most are compared");
+}

@@ -1,0 +1,42 @@
+// The second section is long over when the variable is read again.
+#include <pthread.h>
+#include <unistd.h>
+
+int x, done;
+pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+
+static void *first(void *unused)
+{
+    for (int i = 0; i < 3; i++) {
+        pthread_mutex_lock(&m);
+        done++;
+        pthread_mutex_unlock(&m);
+    }
+    x = 1;
+    pthread_mutex_lock(&m);
+    done++;
+    pthread_mutex_unlock(&m);
+    return 0;
+}
+
+static void *second(void *unused)
+{
+    usleep(20000);
+    for (int i = 0; i < 3; i++) {
+        pthread_mutex_lock(&m);
+        done++;
+        pthread_mutex_unlock(&m);
+    }
+    x++;
+    return 0;
+}
+
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, 0, first, 0);
+    pthread_create(&b, 0, second, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}

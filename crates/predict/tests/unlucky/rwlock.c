@@ -1,0 +1,35 @@
+// Two writers of a read-write lock, and a variable that it does not protect.
+#include <pthread.h>
+#include <unistd.h>
+
+int x, done;
+pthread_rwlock_t l = PTHREAD_RWLOCK_INITIALIZER;
+
+static void *first(void *unused)
+{
+    x = 1;
+    pthread_rwlock_wrlock(&l);
+    done++;
+    pthread_rwlock_unlock(&l);
+    return 0;
+}
+
+static void *second(void *unused)
+{
+    usleep(20000);
+    pthread_rwlock_wrlock(&l);
+    done++;
+    pthread_rwlock_unlock(&l);
+    x = 2;
+    return 0;
+}
+
+int main(void)
+{
+    pthread_t a, b;
+    pthread_create(&a, 0, first, 0);
+    pthread_create(&b, 0, second, 0);
+    pthread_join(a, 0);
+    pthread_join(b, 0);
+    return 0;
+}
