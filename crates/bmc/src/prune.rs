@@ -326,16 +326,15 @@ impl<'a, 'p> Pruner<'a, 'p> {
 
     fn may_race(&mut self, first: usize, second: usize) -> bool {
         let (a, b) = (&self.summary.skeleton.events[first], &self.summary.skeleton.events[second]);
-        let is_plain = !a.is_atomic || !b.is_atomic;
-        let writes = !a.writes.is_empty() || !b.writes.is_empty();
-        let is_candidate = is_plain && writes && a.thread != b.thread;
-        is_candidate
+        a.thread != b.thread
+            && (!a.is_atomic || !b.is_atomic)
+            && (!a.writes.is_empty() || !b.writes.is_empty())
             && !self.sections.exclude(first, second)
             && self.happens.in_parallel(&self.summary.terms, occasion(a), occasion(b))
     }
 }
 
-/// The events that may touch an object: from where to where, or at an unknown address.
+/// What accesses one object: from where to where, and who; and those at addresses that are not known.
 #[derive(Default)]
 struct Accesses {
     known: Vec<(u64, u64, usize)>,
