@@ -17,7 +17,7 @@ use leno_logic::literal::Lit;
 use leno_logic::order::Node;
 use leno_logic::solver::Solver;
 use leno_logic::term::{Sort, Term};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a violation is, once it is found.
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +40,8 @@ pub struct Composition {
     pub violated: Lit,
     /// Assumed to ask for a cut.
     pub cuts: Vec<Lit>,
+    /// Assumed to ask for an access that is not aligned to the pieces that it was cut into; none if there cannot be one.
+    pub unaligned: Option<Lit>,
     /// Pairs of a read and a write that may be linked.
     pub links: usize,
 }
@@ -485,11 +487,48 @@ impl Composer<'_, '_> {
             self.before_exits(selected, cut.after);
             cuts.push(selected);
         }
+        let unaligned = self.unaligned(pruned);
         let violated = self.solver.new_literal();
         let any: Vec<Lit> = std::iter::once(!violated).chain(suspects.iter().map(|&(_, lit)| lit)).collect();
         self.solver.add_clause(&any);
         let links = self.links;
-        Composition { solver: self.solver, nodes: self.nodes, suspects, violated, cuts, links }
+        Composition { solver: self.solver, nodes: self.nodes, suspects, violated, cuts, unaligned, links }
+    }
+
+    /// Pieces coincide or do not overlap, as long as all are aligned to their size. Whether a pointer is has to be asked.
+    fn unaligned(&mut self, pruned: &Pruned) -> Option<Lit> {
+        let mut conditions = FxHashSet::default();
+        let reads = pruned.pieces.reads.iter().zip(&pruned.may_copy).filter(|(_, may_copy)| may_copy.is_some());
+        for piece in reads.map(|(read, _)| read).chain(&pruned.pieces.writes) {
+            let terms = &mut self.summary.terms;
+            // (What is looked at for a deadlock need not be anything.)
+            if self.summary.skeleton.events[piece.event].thread.0 as usize >= self.summary.skeleton.threads.len() {
+                continue;
+            }
+            let low_bits = piece.unit.bytes.trailing_zeros();
+            let mask = u128::from(piece.unit.bytes - 1);
+            if low_bits == 0 || terms.known(piece.unit.address).zeros & mask == mask {
+                continue;
+            }
+            let low = terms.extract(piece.unit.address, 0, low_bits);
+            let zero = terms.bits(low_bits, 0);
+            let is_aligned = terms.eq(low, zero);
+            let is_unaligned = terms.not(is_aligned);
+            let condition = terms.and2(piece.occurs, is_unaligned);
+            if terms.as_bool(condition) != Some(false) {
+                conditions.insert(condition);
+            }
+        }
+        if conditions.is_empty() {
+            return None;
+        }
+        let asked = self.solver.new_literal();
+        let mut conditions: Vec<Term> = conditions.into_iter().collect();
+        conditions.sort_unstable();
+        let any: Vec<Lit> =
+            std::iter::once(!asked).chain(conditions.into_iter().map(|condition| self.literal(condition))).collect();
+        self.solver.add_clause(&any);
+        Some(asked)
     }
 
     /// If `selected`, then `node` comes before every end of the process that occurs.

@@ -229,6 +229,15 @@ fn ask(
         Answer::Unsatisfiable => {}
     }
     let mut was_needed = bound.is_some_and(|bound| composition.solver.failed().contains(&bound));
+    if let Some(unaligned) = composition.unaligned {
+        match composition.solver.solve(&[unaligned], limits) {
+            Answer::Satisfiable => {
+                return Round::Stopped("a pointer may be used that is not aligned to what it points to".to_string());
+            }
+            Answer::Unknown(stop) => return Round::Stopped(describe(stop)),
+            Answer::Unsatisfiable => {}
+        }
+    }
     let mut open: Vec<Bounded> = Vec::new();
     // One by one: each is a smaller question than whether there is any.
     for (index, cut) in summary.skeleton.cuts.iter().enumerate() {
