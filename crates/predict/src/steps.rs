@@ -315,7 +315,7 @@ impl<L: Listener> Walk<'_, '_, L> {
             return Err(Halt::Problem("a thread was started that the trace does not know".to_string()));
         }
         let at = self.moment(number).ok_or(Halt::Over)?;
-        self.listener.act(&mut self.terms, &at, Action::Spawn { child });
+        // One step: who stands before it has neither stored the handle nor started the thread.
         if let Some(touch) = touch {
             let width = touch.bytes * 8;
             self.listener.store(
@@ -325,6 +325,7 @@ impl<L: Listener> Walk<'_, '_, L> {
                 Val::fixed(u128::from(bits) & crate::express::ones(width)),
             );
         }
+        self.listener.act(&mut self.terms, &at, Action::Spawn { child });
         let thread = self.thread(number)?;
         thread.children += 1;
         let name = format!("{}.{}", thread.name, thread.children);
