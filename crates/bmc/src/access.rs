@@ -7,7 +7,8 @@
 use crate::objects::{Initial, InstanceId};
 use crate::private::initial_value;
 use crate::skeleton::{Bounded, Check, Event, Free, Moment, NodeId, Role, ThreadIndex, Unit, Until, Wait};
-use crate::summarize::{Frame, Refused, State, Summarizer};
+use crate::state::State;
+use crate::summarize::{Frame, Refused, Summarizer};
 use crate::sync::Enabled;
 use crate::trail::Deed;
 use leno_ir::interp::ViolationKind;

@@ -42,8 +42,6 @@ pub struct Composition {
     pub cuts: Vec<Lit>,
     /// Pairs of a read and a write that may be linked.
     pub links: usize,
-    /// False if it was interrupted.
-    pub is_complete: bool,
 }
 
 pub(crate) struct Composer<'a, 'p> {
@@ -57,7 +55,6 @@ pub(crate) struct Composer<'a, 'p> {
     /// What undefined words are for the read that is being linked, if it is of a synchronisation object.
     undefined_word: Option<Term>,
     links: usize,
-    is_complete: bool,
 }
 
 /// Puts a skeleton into a fresh solver.
@@ -89,7 +86,6 @@ pub fn compose(summary: &mut Summarizer<'_>, pruned: &Pruned, mut solver: Solver
         undefined: FxHashMap::default(),
         undefined_word: None,
         links: 0,
-        is_complete: true,
     };
     composer.memory(pruned);
     composer.joins();
@@ -109,8 +105,7 @@ impl Composer<'_, '_> {
 
     /// Whether to stop here; then the composition is not to be used.
     fn is_interrupted(&mut self) -> bool {
-        self.is_complete &= !(self.summary.interrupted)();
-        !self.is_complete
+        (self.summary.interrupted)()
     }
 
     pub fn literal(&mut self, term: Term) -> Lit {
@@ -493,8 +488,8 @@ impl Composer<'_, '_> {
         let violated = self.solver.new_literal();
         let any: Vec<Lit> = std::iter::once(!violated).chain(suspects.iter().map(|&(_, lit)| lit)).collect();
         self.solver.add_clause(&any);
-        let (links, is_complete) = (self.links, self.is_complete);
-        Composition { solver: self.solver, nodes: self.nodes, suspects, violated, cuts, links, is_complete }
+        let links = self.links;
+        Composition { solver: self.solver, nodes: self.nodes, suspects, violated, cuts, links }
     }
 
     /// If `selected`, then `node` comes before every end of the process that occurs.

@@ -2,8 +2,9 @@
 //!
 //! This is how concurrent static single assignment keeps the local control and data flow of threads in the formula (paper 000, section 7, the
 //! column `Old(+O)`): the solver has to find out again, for each interleaving, what a summary says once. Constants are
-//! propagated all the same, since without them nothing could be unrolled; and pruning looks through the equations, so that what
-//! is compared is summarising alone.
+//! propagated all the same, since without them nothing could be unrolled; and pruning looks through the equations of conditions. It does not
+//! look through those of values and addresses, so that a few more links are left than with summaries: compare `links` and `suspects`
+//! (`--stats`) before making anything of a difference in time.
 
 use crate::summarize::Summarizer;
 use leno_ir::program::Place;

@@ -200,14 +200,13 @@ impl Composer<'_, '_> {
     /// `stuck` asleep: no broadcast came after it fell asleep, and every signal that did woke somebody.
     fn sleeps_on(&mut self, stuck: Lit, sleep: Sleep, matches: &[Vec<Option<Lit>>]) {
         self.require(stuck, sleep.path);
-        for index in 0..self.summary.skeleton.signals.len() {
-            let signal = self.summary.skeleton.signals[index];
+        for (signal, row) in self.summary.skeleton.signals.clone().iter().zip(matches) {
             let same = self.summary.terms.eq(signal.address, sleep.address);
             let given = self.summary.terms.and2(same, signal.path);
             let Some(later) = self.happened_before(given, sleep.node, signal.node) else { continue };
             let mut clause = vec![!stuck, !later];
             if !signal.is_broadcast {
-                clause.extend(matches[index].iter().flatten());
+                clause.extend(row.iter().flatten());
             }
             self.solver.add_clause(&clause);
         }

@@ -4,10 +4,11 @@
 //! doubled, and the program is unrolled again. When none can, the absence of violations is proved.
 
 use crate::compose::{Composition, compose};
+use crate::features::has_condition_variables;
 use crate::loops;
 use crate::prune::{keep_all, prune};
 use crate::skeleton::Bounded;
-use crate::summarize::{Bounds, Summarizer, has_condition_variables};
+use crate::summarize::{Bounds, Summarizer};
 use crate::{Staged, Stats, Task, witness};
 use leno_explore::Properties;
 use leno_ir::program::Program;
@@ -16,6 +17,7 @@ use leno_logic::limits::{Limits, Stop};
 use leno_logic::literal::Lit;
 use leno_logic::solver::Solver;
 use leno_logic::term::Term;
+use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Instant;
@@ -140,13 +142,18 @@ fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
 }
 
 fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats: &mut Stats) -> Round {
-    let interrupted = || limits.stop().is_some();
+    // Once interrupted, always interrupted: what was left undone must not be used.
+    let stop = Cell::new(None);
+    let interrupted = || {
+        stop.set(stop.get().or_else(|| limits.stop()));
+        stop.get().is_some()
+    };
     let start = Instant::now();
     let mut summary = Summarizer::new(program, task, bounds, &interrupted);
     let ran = summary.run();
     stats.summarizing += start.elapsed();
     if let Err(refused) = ran {
-        return Round::Stopped(limits.stop().map_or(refused.reason, describe));
+        return Round::Stopped(stop.get().map_or(refused.reason, describe));
     }
     let start = Instant::now();
     let pruned = if task.prune { prune(&mut summary) } else { keep_all(&mut summary) };
@@ -155,8 +162,8 @@ fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats
     let mut composition = compose(&mut summary, &pruned, Solver::default());
     let bound = task.context_bound.map(|switches| bound_switches(&summary, &mut composition, switches));
     stats.composing += start.elapsed();
-    if !composition.is_complete {
-        return Round::Stopped(limits.stop().map_or("it was interrupted".to_string(), describe));
+    if let Some(stop) = stop.get() {
+        return Round::Stopped(describe(stop));
     }
     count(&summary, &composition, stats);
     let start = Instant::now();

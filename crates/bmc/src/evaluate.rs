@@ -3,7 +3,8 @@
 //! Every value is a bit-vector of its type's width, also `i1`. Shift amounts count modulo the width, as on the semantics page.
 //! Floating-point arithmetic has no terms yet: it is refused by name.
 
-use crate::summarize::{Frame, Refused, State, Summarizer};
+use crate::state::State;
+use crate::summarize::{Frame, Refused, Summarizer};
 use leno_ir::program::{BinaryOp, CastOp, Expr, Type, UnaryOp};
 use leno_logic::term::{Sort, Term};
 

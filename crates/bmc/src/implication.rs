@@ -7,8 +7,9 @@
 use leno_logic::term::{Node, Term, Terms};
 use rustc_hash::FxHashMap;
 
-/// Steps of one search, before we say that we do not know.
-const PATIENCE: u32 = 500;
+/// Steps of one search, before we say that we do not know. (Without summaries conditions are deep: with a few hundred steps that mode
+/// would lose most of its pruning, and a comparison would be about that.)
+const PATIENCE: u32 = 20_000;
 
 /// A term, or its negation.
 type Literal = (Term, bool);

@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `nesting` | the order in which blocks are executed: loops within loops |
 //! | `objects` | every allocation, activation and thread has instances of its own |
-//! | `summarize`, `evaluate`, `access`, `private`, `sync`, `liveness`, `trail` | bounded symbolic execution of a thread into events |
+//! | `summarize`, `unroll`, `state`, `calls`, `threads`, `evaluate`, `access`, `private`, `sync` | bounded symbolic execution of a thread into events |
+//! | `liveness`, `trail`, `features` | what matters of a state, what a thread has done, what a program makes use of |
 //! | `skeleton` | the events: location, value, condition, order |
 //! | `pieces` | accesses of different sizes, cut up |
 //! | `prune`, `happens`, `sections`, `propagate`, `implication` | which write may be seen by which read, and what may race |
@@ -17,11 +18,13 @@
 //! | `show`, `formula` | the skeleton, printed |
 
 mod access;
+mod calls;
 mod compose;
 mod cssa;
 mod deadlock;
 mod deepen;
 mod evaluate;
+mod features;
 mod formula;
 mod happens;
 mod implication;
@@ -37,9 +40,12 @@ mod reported;
 mod sections;
 mod show;
 mod skeleton;
+mod state;
 mod summarize;
 mod sync;
+mod threads;
 mod trail;
+mod unroll;
 mod witness;
 
 pub use cssa::Mode;

@@ -286,18 +286,18 @@ impl<'a, 'p> Pruner<'a, 'p> {
     /// Pairs of events that may touch common bytes at the same time.
     fn races(&mut self) -> Vec<(usize, usize)> {
         let mut pairs = BTreeSet::new();
-        let mut by_object: FxHashMap<AbstractId, (Vec<(u64, u64, usize)>, Vec<usize>)> = FxHashMap::default();
+        let mut by_object: FxHashMap<AbstractId, Accesses> = FxHashMap::default();
         for (index, event) in self.summary.skeleton.events.iter().enumerate() {
             let Some(unit) = event.reads.first().or(event.writes.first()).filter(|_| event.is_plain) else { continue };
             for object in event.targets.iter() {
-                let (known, unknown) = by_object.entry(object).or_default();
+                let Accesses { known, unknown } = by_object.entry(object).or_default();
                 match self.summary.terms.as_bits(unit.address) {
                     Some(from) => known.push((from as u64, from as u64 + u64::from(unit.bytes), index)),
                     None => unknown.push(index),
                 }
             }
         }
-        for (mut known, unknown) in by_object.into_values() {
+        for Accesses { mut known, unknown } in by_object.into_values() {
             if (self.summary.interrupted)() {
                 break;
             }
@@ -327,11 +327,18 @@ impl<'a, 'p> Pruner<'a, 'p> {
     fn may_race(&mut self, first: usize, second: usize) -> bool {
         let (a, b) = (&self.summary.skeleton.events[first], &self.summary.skeleton.events[second]);
         a.thread != b.thread
-            && !(a.is_atomic && b.is_atomic)
-            && !(a.writes.is_empty() && b.writes.is_empty())
+            && (!a.is_atomic || !b.is_atomic)
+            && (!a.writes.is_empty() || !b.writes.is_empty())
             && !self.sections.exclude(first, second)
             && self.happens.in_parallel(&self.summary.terms, occasion(a), occasion(b))
     }
+}
+
+/// What accesses one object: from where to where, and who; and those at addresses that are not known.
+#[derive(Default)]
+struct Accesses {
+    known: Vec<(u64, u64, usize)>,
+    unknown: Vec<usize>,
 }
 
 /// Writes after a write among which its killer is looked for.

@@ -5,7 +5,8 @@
 //! that one word tells everything for a mutex of the normal kind.
 
 use crate::skeleton::{NodeId, Role, Signal, Sleep, Until, Wait};
-use crate::summarize::{Frame, Refused, State, Summarizer};
+use crate::state::State;
+use crate::summarize::{Frame, Refused, Summarizer};
 use crate::trail::Deed;
 use leno_ir::interp::ViolationKind;
 use leno_ir::program::{DataModel, Expr, LocalId, LockKind, SyncOp};

@@ -2,9 +2,9 @@
 
 use crate::goal::{Claimed, Code, Goal, Test, code_at};
 use crate::prepare::Prepared;
-use leno_ir::interp::Place;
+use leno_ir::interp::{Place, ViolationKind};
 use leno_ir::program::{FuncId, LocalId, Op, Program};
-use leno_ir::witness::Witness;
+use leno_ir::witness::{Claim, Witness};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -31,6 +31,8 @@ pub(crate) fn runtime(
     write_settled(prepared, &mut text);
     write_fresh(prepared, &names, &mut text);
     write_claim(goal, &names, &mut text);
+    let after_scope = matches!(&witness.claim, Claim::Violation { kind: ViolationKind::UseAfterScope, .. });
+    let _ = writeln!(text, "#define LENO_AFTER_SCOPE {}", u8::from(after_scope));
     write_sections(program, places, &mut text);
     let leak = if goal.watches_leaks() { LEAK } else { "" };
     Ok([text.as_str(), SCHEDULE, SYNCHRONISE, CLAIM, leak].join("\n"))

@@ -1,0 +1,142 @@
+//! The state of a thread at some place, and how states that meet become one.
+
+use crate::objects::InstanceId;
+use crate::private::Memory;
+use crate::skeleton::{NodeId, Unit};
+use crate::summarize::{Refused, Summarizer};
+use crate::trail::Trail;
+use leno_logic::term::Term;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// A thread at some place, on all paths that lead there.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    pub path: Term,
+    /// The registers of the running activation, and then what it returns.
+    pub locals: Rc<Vec<Option<Term>>>,
+    pub memory: Memory,
+    /// The node of the atomic section that it is in, how deeply it is nested, and what it has written.
+    pub section: Option<NodeId>,
+    pub depth: u32,
+    pub section_writes: Vec<Unit>,
+    /// How often the thread holds read-write locks for reading, by their addresses.
+    pub reading: Rc<BTreeMap<u64, Term>>,
+    /// The sleep on a condition variable that it is to wake up from.
+    pub sleep: Option<usize>,
+    /// What it has done to others.
+    pub trail: Trail,
+}
+
+impl State {
+    pub fn set_local(&mut self, index: usize, value: Term) {
+        Rc::make_mut(&mut self.locals)[index] = Some(value);
+    }
+}
+
+impl Summarizer<'_> {
+    /// All states as one; None if there is none.
+    pub(crate) fn merge(&mut self, states: Vec<State>) -> Result<Option<State>, Refused> {
+        let mut merged: Option<State> = None;
+        for state in states {
+            if self.terms.as_bool(state.path) == Some(false) {
+                continue;
+            }
+            merged = Some(match merged {
+                None => state,
+                Some(other) => self.merge_two(state, other)?,
+            });
+        }
+        Ok(merged)
+    }
+
+    pub(crate) fn merge_two(&mut self, a: State, b: State) -> Result<State, Refused> {
+        if (a.section, a.depth) != (b.section, b.depth) {
+            return Err(Refused::new("an atomic section begins or ends on some paths only"));
+        }
+        let condition = a.path;
+        let mut locals = a.locals.as_ref().clone();
+        for (value, other) in locals.iter_mut().zip(b.locals.iter()) {
+            if value != other {
+                *value = self.merge_values(condition, *value, *other);
+            }
+        }
+        let memory = self.merge_memories(condition, &a.memory, &b.memory);
+        let common = a.section_writes.iter().zip(&b.section_writes).take_while(|(a, b)| same_unit(a, b)).count();
+        let mut section_writes = a.section_writes;
+        section_writes.extend_from_slice(&b.section_writes[common..]);
+        let path = self.terms.or2(a.path, b.path);
+        let path = self.assigned(path);
+        let (section, depth, trail) = (a.section, a.depth, a.trail.merge(&b.trail));
+        if a.sleep != b.sleep {
+            return Err(Refused::new("a thread sleeps on some paths only"));
+        }
+        let (locals, sleep) = (Rc::new(locals), a.sleep);
+        let reading = self.merge_reading(condition, &a.reading, &b.reading);
+        Ok(State { path, locals, memory, section, depth, section_writes, reading, sleep, trail })
+    }
+
+    pub(crate) fn merge_values(&mut self, condition: Term, a: Option<Term>, b: Option<Term>) -> Option<Term> {
+        let sort = self.terms.sort(a.or(b)?);
+        let mut or_anything = |value: Option<Term>| value.unwrap_or_else(|| self.terms.variable(sort, "undefined"));
+        let (a, b) = (or_anything(a), or_anything(b));
+        let value = self.terms.ite(condition, a, b);
+        Some(self.assigned(value))
+    }
+
+    pub(crate) fn merge_reading(
+        &mut self,
+        condition: Term,
+        a: &Rc<BTreeMap<u64, Term>>,
+        b: &Rc<BTreeMap<u64, Term>>,
+    ) -> Rc<BTreeMap<u64, Term>> {
+        if a == b {
+            return a.clone();
+        }
+        let none = self.terms.bits(32, 0);
+        let mut merged = BTreeMap::new();
+        for &lock in a.keys().chain(b.keys()) {
+            let (a, b) = (a.get(&lock).unwrap_or(&none), b.get(&lock).unwrap_or(&none));
+            merged.insert(lock, self.terms.ite(condition, *a, *b));
+        }
+        Rc::new(merged)
+    }
+
+    pub(crate) fn merge_memories(&mut self, condition: Term, a: &Memory, b: &Memory) -> Memory {
+        let mut merged = Memory { objects: FxHashMap::default(), dead: a.dead.clone() };
+        if a.dead != b.dead {
+            let never = self.terms.bool(false);
+            let mut dead = BTreeMap::new();
+            for &id in a.dead.keys().chain(b.dead.keys()) {
+                let (left, right) = (a.dead.get(&id).unwrap_or(&never), b.dead.get(&id).unwrap_or(&never));
+                dead.insert(id, self.terms.ite(condition, *left, *right));
+            }
+            merged.dead = Rc::new(dead);
+        }
+        let mut ids: Vec<InstanceId> = a.objects.keys().chain(b.objects.keys()).copied().collect();
+        ids.sort_unstable();
+        ids.dedup();
+        for id in ids {
+            let empty = Rc::default();
+            let (left, right) = (a.objects.get(&id).unwrap_or(&empty), b.objects.get(&id).unwrap_or(&empty));
+            let cells = if Rc::ptr_eq(left, right) || left == right {
+                left.clone()
+            } else {
+                let initial = self.instances.get(id).initial;
+                let mut terms = std::mem::take(&mut self.terms);
+                let cells = left.merge(&mut terms, condition, right, &mut |terms, offset, bytes| {
+                    self.initial_bytes(terms, initial, offset, bytes)
+                });
+                self.terms = terms;
+                Rc::new(cells)
+            };
+            merged.objects.insert(id, cells);
+        }
+        merged
+    }
+}
+
+fn same_unit(a: &Unit, b: &Unit) -> bool {
+    (a.condition, a.address, a.value, a.bytes) == (b.condition, b.address, b.value, b.bytes)
+}

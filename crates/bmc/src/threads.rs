@@ -1,0 +1,102 @@
+//! Threads are started, joined and detached.
+
+use crate::skeleton::{Join, Until, Wait};
+use crate::state::State;
+use crate::summarize::{Frame, Refused, Started, Summarizer};
+use leno_ir::interp::ViolationKind;
+use leno_ir::program::Expr;
+use leno_logic::term::{Sort, Term};
+
+impl Summarizer<'_> {
+    pub(crate) fn spawn(
+        &mut self,
+        frame: &mut Frame,
+        mut state: State,
+        handle: Option<&leno_ir::program::Access>,
+        func: &Expr,
+        args: &[Expr],
+    ) -> Result<Option<State>, Refused> {
+        self.affect(&mut state);
+        let mut values = Vec::new();
+        for arg in args {
+            values.push(self.evaluate(frame, &mut state, arg)?);
+        }
+        let node = self.next_node(&mut state);
+        self.step(node, state.path);
+        self.current = Some(node);
+        let word = u32::from(self.program.model.pointer_bits());
+        let mut stored = self.terms.bits(word, 0);
+        for (condition, func) in self.resolve(frame, &mut state, func)? {
+            let path = self.terms.and2(state.path, condition);
+            if self.terms.as_bool(path) == Some(false) {
+                continue;
+            }
+            let number = self.skeleton.threads.len();
+            let parent = &self.skeleton.threads[self.thread.0 as usize].name;
+            let index = self.add_thread(format!("{parent}.{number}"), Some((node, path)));
+            let own = self.skeleton.threads[index.0 as usize].handle;
+            stored = self.terms.ite(condition, own, stored);
+            self.started.push(Started { index, func, args: values.clone(), path });
+        }
+        let after = match handle {
+            None => Some(state),
+            Some(access) => {
+                let address = self.evaluate(frame, &mut state, &access.ptr)?;
+                let width = self.width(access.ty);
+                let value = self.fit(stored, width);
+                self.store_at(frame, state, access, address, value, Some(node))?
+            }
+        };
+        self.current = None;
+        Ok(after)
+    }
+
+    pub(crate) fn join(
+        &mut self,
+        mut state: State,
+        dst: Option<leno_ir::program::LocalId>,
+        handle: Term,
+    ) -> Option<State> {
+        self.affect(&mut state);
+        let before = self.last;
+        let node = self.next_node(&mut state);
+        let done = self.terms.variable(Sort::Bool, "joined");
+        let word = u32::from(self.program.model.pointer_bits());
+        let result = dst.map(|_| self.terms.variable(Sort::Bits(word), "joined result"));
+        if self.properties.deadlock {
+            let (thread, after, path) = (self.thread, before, state.path);
+            self.skeleton.waits.push(Wait { thread, after, path, goes_on: done, until: Until::End(handle) });
+        }
+        let invalid = self.invalid_handle(state.path);
+        self.skeleton.joins.push(Join { is_detach: false, invalid, done, node, path: state.path, handle, result });
+        let path = self.terms.and2(state.path, done);
+        self.step(node, path);
+        if let (Some(dst), Some(result)) = (dst, result) {
+            state.set_local(dst.0 as usize, result);
+        }
+        self.restrict(state, done)
+    }
+
+    pub(crate) fn detach(&mut self, mut state: State, handle: Term) -> Option<State> {
+        self.affect(&mut state);
+        let node = self.next_node(&mut state);
+        let invalid = self.invalid_handle(state.path);
+        let valid = invalid.map_or(Term::TRUE, |invalid| self.terms.not(invalid));
+        let path = self.terms.and2(state.path, valid);
+        self.step(node, path);
+        let (done, result) = (valid, None);
+        self.skeleton.joins.push(Join { is_detach: true, invalid, done, node, path: state.path, handle, result });
+        self.restrict(state, valid)
+    }
+
+    /// A variable that may be true only where a handle is not one; see composition.
+    pub(crate) fn invalid_handle(&mut self, path: Term) -> Option<Term> {
+        if !self.properties.covers(ViolationKind::InvalidThread) {
+            return None;
+        }
+        let invalid = self.terms.variable(Sort::Bool, "no thread");
+        let bad = self.terms.and2(path, invalid);
+        self.violate(ViolationKind::InvalidThread, bad);
+        Some(invalid)
+    }
+}
