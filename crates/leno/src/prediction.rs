@@ -321,6 +321,8 @@ fn predict_bytes(
     let start = Instant::now();
     let mut events = build(&compiled.program, &trace);
     let walk_seconds = start.elapsed().as_secs_f64();
+    // Reading and walking the trace is not what is bounded.
+    options.limits.deadline = deadline(ask);
     let prediction = predict(&compiled.program, &mut events, &options);
     if ask.stats {
         show_stats(&prediction, walk_seconds);
@@ -338,9 +340,13 @@ fn predict_options(ask: &Predict) -> Result<PredictOptions, Status> {
         all: ask.all,
         ..PredictOptions::default()
     };
-    let timeout = ask.timeout.filter(|seconds| *seconds >= 0.0).map(Duration::from_secs_f64);
-    options.limits.deadline = timeout.map(|timeout| Instant::now() + timeout);
+    options.limits.deadline = deadline(ask);
     Ok(options)
+}
+
+fn deadline(ask: &Predict) -> Option<Instant> {
+    let timeout = ask.timeout.filter(|seconds| *seconds >= 0.0)?;
+    Some(Instant::now() + Duration::from_secs_f64(timeout))
 }
 
 fn show_stats(prediction: &Prediction, walk_seconds: f64) {

@@ -315,7 +315,7 @@ impl<L: Listener> Walk<'_, '_, L> {
             return Err(Halt::Problem("a thread was started that the trace does not know".to_string()));
         }
         let at = self.moment(number).ok_or(Halt::Over)?;
-        self.listener.act(&mut self.terms, &at, Action::Spawn { child });
+        // One step: who stands before it has neither stored the handle nor started the thread.
         if let Some(touch) = touch {
             let width = touch.bytes * 8;
             self.listener.store(
@@ -325,6 +325,7 @@ impl<L: Listener> Walk<'_, '_, L> {
                 Val::fixed(u128::from(bits) & crate::express::ones(width)),
             );
         }
+        self.listener.act(&mut self.terms, &at, Action::Spawn { child });
         let thread = self.thread(number)?;
         thread.children += 1;
         let name = format!("{}.{}", thread.name, thread.children);
@@ -350,15 +351,16 @@ impl<L: Listener> Walk<'_, '_, L> {
         }
         self.pinned_address(number, thread)?;
         let Record::Join { thread: child, result, .. } = self.next(number)? else { return Err(Halt::Over) };
-        if child == number || !self.threads.contains_key(&child) {
-            return Err(Halt::Problem("it waits for the end of what is no thread of the program".to_string()));
+        match self.threads.get(&child).map(|child| child.state) {
+            Some(State::Finished) if child != number => {}
+            Some(_) if child != number => {
+                return Err(Halt::Problem("it waits for a thread whose end is not in the trace".to_string()));
+            }
+            _ => return Err(Halt::Problem("it waits for the end of what is no thread of the program".to_string())),
         }
         self.act(number, Action::Join { child })?;
         let Some(dst) = dst else { return Ok(()) };
-        let value = match self.threads.get(&child) {
-            Some(child) if child.state == State::Finished => child.result,
-            _ => Val::fixed(result.into()),
-        };
+        let value = self.threads.get(&child).map_or(Val::fixed(result.into()), |child| child.result);
         let func = self.frame(number)?.func;
         let width = self.width(self.program.functions[func].locals[dst].ty);
         let value = value.fit(&mut self.terms, 64, width);

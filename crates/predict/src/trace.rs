@@ -169,6 +169,9 @@ impl Trace {
                 }
             }
         }
+        if !data.len().is_multiple_of(CHUNK) {
+            self.damage.push("the file is cut off".to_string());
+        }
         for (thread, mut chunks) in chunks {
             chunks.sort_by_key(|chunk| chunk.number);
             let mut records = Vec::new();
@@ -190,10 +193,6 @@ impl Trace {
                 self.until = Some(self.until.map_or(last, |until| until.min(last)));
             }
             self.threads.insert(thread, records);
-        }
-        // A thread of which not one chunk is left is known from its parent only.
-        if !self.damage.is_empty() && self.until.is_none() {
-            self.until = Some(0);
         }
     }
 

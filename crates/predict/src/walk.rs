@@ -332,6 +332,7 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
         };
         if bytes.is_empty() {
             thread.state = State::Over;
+            thread.problem = Some("nothing of it is in the trace".to_string());
         }
         self.threads.insert(number, thread);
         if number != 0
