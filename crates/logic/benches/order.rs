@@ -1,6 +1,6 @@
 //! The theory of order against integer clocks in z3, and the two SAT cores against each other.
 //!
-//! `cargo bench -p leno-logic --bench order -- [--values 4] [--seeds 3] [--limit 300] [--z3 300] [--by-time 0] [EVENTS…]`
+//! `cargo bench -p leno-logic --bench order -- [--values 4] [--seeds 3] [--limit 300] [--z3 300] [--batsat 300] [--by-time 0] [EVENTS…]`
 //!
 //! An instance is a recorded run: threads, each a sequence of reads and writes of shared locations with one of so many values. The
 //! question is whether some interleaving lets every read see its value. *Recorded* instances take the values from a hidden
@@ -9,9 +9,11 @@
 //! sees the reads of one thread after those of the other; or, `--by-time 1`, in the order of the hidden interleaving, which is what
 //! somebody knows who has recorded it.
 //!
-//! Times are those of processors, where the system tells them; limits are in seconds of the clock. `--z3 0` leaves z3 out.
+//! Times are those of processors, where the system tells them; limits are in seconds of the clock. `--z3 0` leaves z3 out, `--batsat 0`
+//! batsat.
 //! What reaches its limit is printed with a `>`, and so is the ratio of z3 to our default core. *Again* is the incremental
-//! question: all but the last tenth of the reads, a solution, the rest of the reads, and then the time of the second solution.
+//! question: all but the last tenth of the reads, a solution, the rest of the reads, and then the conflicts
+//! and the time of the second solution.
 
 use leno_logic::core::Answer;
 use leno_logic::limits::Limits;
@@ -226,15 +228,17 @@ fn at_once(instance: &Instance, kind: CoreKind, limit: u64) -> (Timed, u64) {
 }
 
 /// The last tenth of the reads after a solution without them.
-fn again(instance: &Instance, limit: u64) -> Timed {
+fn again(instance: &Instance, limit: u64) -> (Timed, u64) {
     let mut asked = instance.solver(CoreKind::default());
     let count = asked.reads.len();
     instance.add_reads(&mut asked, count - count / 10);
     solve(&mut asked.solver, limit);
-    Timed::new(|| {
+    let before = asked.solver.statistics().conflicts;
+    let timed = Timed::new(|| {
         instance.add_reads(&mut asked, count / 10);
         solve(&mut asked.solver, limit)
-    })
+    });
+    (timed, asked.solver.statistics().conflicts - before)
 }
 
 fn z3(text: &str, limit: u64) -> String {
@@ -254,12 +258,14 @@ struct Options {
     limit: u64,
     z3: u64,
     by_time: u64,
+    batsat: u64,
     sizes: Vec<usize>,
 }
 
 impl Options {
     fn parse() -> Options {
-        let mut options = Options { values: 4, seeds: 3, limit: 300, z3: 300, by_time: 0, sizes: Vec::new() };
+        let mut options =
+            Options { values: 4, seeds: 3, limit: 300, z3: 300, by_time: 0, batsat: 300, sizes: Vec::new() };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             let option = match argument.as_str() {
@@ -267,6 +273,7 @@ impl Options {
                 "--seeds" => &mut options.seeds,
                 "--limit" => &mut options.limit,
                 "--z3" => &mut options.z3,
+                "--batsat" => &mut options.batsat,
                 "--by-time" => &mut options.by_time,
                 _ => {
                     options.sizes.extend(argument.parse::<usize>());
@@ -286,8 +293,8 @@ fn main() {
     let options = Options::parse();
     println!("{THREADS} threads, {READ_PERCENT}% reads, {} values; seconds of processor time", options.values);
     println!(
-        "{:>7} {:>10} {:>5} {:>8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>7}",
-        "events", "kind", "seed", "answer", "conflicts", "cadical", "again", "batsat", "z3", "ratio"
+        "{:>7} {:>10} {:>5} {:>8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>7}",
+        "events", "kind", "seed", "answer", "conflicts", "cadical", "conflicts", "again", "batsat", "z3", "ratio"
     );
     for &events in &options.sizes {
         for (kind, disturbed) in [("recorded", 0), ("disturbed", 2), ("disturbed", 8)] {
@@ -303,10 +310,17 @@ fn main() {
 fn compare(instance: &Instance, options: &Options) {
     let (cadical, conflicts) = at_once(instance, CoreKind::Cadical, options.limit);
     print!("{:>8} {conflicts:>9} {:>9}", cadical.answer, cadical.text());
-    let again = again(instance, options.limit);
-    let (batsat, _) = at_once(instance, CoreKind::Batsat, options.limit);
-    print!(" {:>9} {:>9}", again.text(), batsat.text());
-    let mut all = vec![again, batsat];
+    let (again, conflicts) = again(instance, options.limit);
+    print!(" {conflicts:>9} {:>9}", again.text());
+    let mut all = vec![again];
+    if options.batsat > 0 {
+        let (batsat, _) = at_once(instance, CoreKind::Batsat, options.limit.min(options.batsat));
+        print!(" {:>9}", batsat.text());
+        all.push(batsat);
+    } else {
+        print!(" {:>9}", "");
+    }
+    let _ = std::io::stdout().flush();
     if options.z3 > 0 {
         let text = instance.smtlib();
         let z3 = Timed::new(|| z3(&text, options.z3));

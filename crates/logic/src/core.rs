@@ -43,6 +43,10 @@ pub trait Propagator {
     fn explain(&mut self, lit: Lit, clause: &mut Vec<Lit>);
     /// The clause of the last [`Consequence::Conflict`].
     fn conflict(&self) -> &[Lit];
+    /// The literal to decide next, if the theory has a wish.
+    fn decide(&mut self) -> Option<Lit> {
+        None
+    }
     /// Every variable has a value, and [`Propagator::propagate`] had nothing more to say.
     fn model_found(&mut self);
 }

@@ -12,17 +12,21 @@
 //! - rule 1: `v` comes before `r`, so it comes before `w`;
 //! - rule 2: `w` comes before `v`, so `r` comes before `v`;
 //! - a candidate `w` with `w` before `v` before `r` is overwritten: `r` cannot read from it;
+//! - when `r` reads from `w`, it reads from no other candidate;
 //! - a guarded edge that would close a cycle is ruled out.
 //!
 //! Where the papers search the graph for each of these, we compare clocks (`clocks`). Saturation under the rules is
 //! not complete (sequential consistency of a given reads-from relation is NP-complete), so a full assignment is put into a line
 //! (`linearize`); where that gets stuck, the solver is given the case distinction as a clause and goes on.
 //!
+//! Which read to settle next, and how, the theory may propose to the core (`guide`).
+//!
 //! Explanations are made on demand, from the paths as they were when the literal was implied (`explain`); a proof gets these
 //! paths, step by step (`justify`).
 
 mod clocks;
 mod explain;
+mod guide;
 mod justify;
 mod linearize;
 mod saturate;
@@ -92,6 +96,8 @@ enum Why {
     Cycle { from: Node, to: Node, time: Time },
     /// The candidate came before `hitter`, which hits, and which came before the read.
     Overwritten { read: Read, candidate: Node, hitter: Node, hit: Lit, time: Time },
+    /// The read reads from another write, as `source` says.
+    Elsewhere { read: Read, candidate: Node, source: Lit, writer: Node },
 }
 
 /// Something that a literal makes true.
@@ -197,6 +203,7 @@ pub struct Order {
     conflict: Option<Vec<Lit>>,
     line: Option<Line>,
     explainer: explain::Explainer,
+    guide: guide::Guide,
     proof: Proof,
 }
 
@@ -238,6 +245,7 @@ impl Order {
             conflict: None,
             line: None,
             explainer: explain::Explainer::default(),
+            guide: guide::Guide::default(),
             proof,
         }
     }
@@ -375,6 +383,7 @@ impl Order {
             read.hitters_from = (0..=chains as u32).map(begin).collect();
         }
         (self.index.guarded, self.index.reads) = (guarded, reads);
+        self.guide.begin(self.reads.len());
     }
 }
 
@@ -402,6 +411,7 @@ impl Propagator for Order {
     fn backtrack(&mut self, level: usize) {
         let Some(&mark) = self.levels.get(level) else { return };
         self.levels.truncate(level);
+        self.guide.step_back();
         for lit in self.assigned.drain(mark.assigned..) {
             self.values[lit.var().0 as usize] = None;
         }
@@ -442,6 +452,10 @@ impl Propagator for Order {
 
     fn conflict(&self) -> &[Lit] {
         self.conflict.as_deref().unwrap_or_default()
+    }
+
+    fn decide(&mut self) -> Option<Lit> {
+        self.guess()
     }
 
     fn model_found(&mut self) {

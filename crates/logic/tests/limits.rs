@@ -109,7 +109,8 @@ fn a_bound_on_memory() {
         let theirs = due.clone();
         previous.replace(Some(thread::spawn(move || {
             thread::sleep(SOON);
-            let ballast = vec![1u8; BALLAST];
+            // An optimiser that sees that nobody reads it would not take it at all.
+            let ballast = std::hint::black_box(vec![1u8; BALLAST]);
             theirs.get_or_init(Instant::now);
             thread::sleep(5 * SOON);
             drop(ballast);

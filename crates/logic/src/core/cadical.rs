@@ -218,6 +218,10 @@ impl ExternalPropagator for Adapter {
         }
     }
 
+    fn cb_decide(&mut self) -> i32 {
+        self.theory.borrow_mut().decide().map_or(0, Lit::to_dimacs)
+    }
+
     fn cb_propagate(&mut self) -> i32 {
         if self.conflict_pending {
             return 0;

@@ -92,6 +92,7 @@ impl Order {
                 explainer.path(candidate, hitter, time, &self.clocks, &self.edges);
                 explainer.path(hitter, reader, time, &self.clocks, &self.edges);
             }
+            Why::Elsewhere { source, .. } => explainer.literal(source, clause),
         }
         explainer.finish(&self.clocks, &self.edges, clause);
         self.justify_literal(why);

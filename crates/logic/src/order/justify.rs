@@ -27,6 +27,9 @@ impl Order {
                     self.proof.derive_after_read(read.0, candidate.0, hitter.0, path);
                     self.proof.cycle(self.nodes_of_path(hitter, self.node_of(read), time));
                 }
+                Why::Elsewhere { read, candidate, writer, .. } => {
+                    self.proof.two_sources(read.0, candidate.0, writer.0);
+                }
             }
         }
     }

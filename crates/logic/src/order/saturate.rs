@@ -49,11 +49,20 @@ impl Order {
         self.source[read.0 as usize] = Some((lit, write));
         self.sources.push(read);
         self.readers[write.index()].push(read);
+        self.rule_out_others(read, lit, write);
         for index in 0..self.reads[read.0 as usize].hitters.len() {
             let Attached { lit: hit, node: hitter, .. } = self.reads[read.0 as usize].hitters[index];
             if self.value(hit) == Some(true) {
                 self.apply_rules(read, (lit, write), hit, hitter);
             }
+        }
+    }
+
+    /// A read has one source.
+    fn rule_out_others(&mut self, read: Read, source: Lit, writer: Node) {
+        for index in 0..self.reads[read.0 as usize].candidates.len() {
+            let Attached { lit, node, .. } = self.reads[read.0 as usize].candidates[index];
+            self.imply(!lit, Why::Elsewhere { read, candidate: node, source, writer });
         }
     }
 
