@@ -20,7 +20,8 @@ pub fn propagate(summary: &mut Summarizer<'_>, pieces: &Pieces, may_copy: &[Opti
         if !matches!(summary.terms.node(read.unit.value), Node::Variable(_)) {
             continue;
         }
-        if let ([only], false) = (may_copy.writes.as_slice(), may_copy.initial) {
+        // (Where something may overwrite what is read, it still has to be found out whether it can be read at all.)
+        if let ([only], false, true) = (may_copy.writes.as_slice(), may_copy.initial, may_copy.overwriting.is_empty()) {
             let value = pieces.writes[*only].unit.value;
             values.insert(read.unit.value, value);
         }

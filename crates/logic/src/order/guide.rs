@@ -15,7 +15,7 @@ use crate::literal::Lit;
 
 /// How many steps back our first turn lasts, and how many times longer the core's turns are than ours.
 const FIRST_TURN: u64 = 200;
-const CORE_SHARE: u64 = 2;
+const CORE_SHARE: u64 = 16;
 
 #[derive(Default)]
 pub(super) struct Guide {
