@@ -98,5 +98,13 @@ fn machine_memory() -> u64 {
     });
     let confined =
         fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse::<u64>().ok());
-    total.map_or(u64::MAX, |kib| kib * 1024).min(confined.unwrap_or(u64::MAX))
+    total.map_or(u64::MAX, |kib| kib * 1024).min(confined.unwrap_or(u64::MAX)).min(address_space())
+}
+
+/// What is left of a limit on the address space (`ulimit -v`) beside what is reserved without being used: stacks above all.
+fn address_space() -> u64 {
+    let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
+    let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"));
+    let limit = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
+    limit.map_or(u64::MAX, |limit| limit.saturating_sub(1536 * MIB).max(limit / 4))
 }
