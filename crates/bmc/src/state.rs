@@ -40,6 +40,9 @@ impl Summarizer<'_> {
     pub(crate) fn merge(&mut self, states: Vec<State>) -> Result<Option<State>, Refused> {
         let mut merged: Option<State> = None;
         for state in states {
+            if (self.interrupted)() {
+                return Err(Refused::new("interrupted"));
+            }
             if self.terms.as_bool(state.path) == Some(false) {
                 continue;
             }
