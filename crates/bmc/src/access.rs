@@ -29,9 +29,9 @@ pub(crate) struct Reached {
 
 /// A word that is read at the moment when a deadlock is looked for.
 pub(crate) struct Look {
-    address: Term,
-    value: Term,
-    targets: ObjectSet,
+    pub address: Term,
+    pub value: Term,
+    pub targets: ObjectSet,
 }
 
 /// From the old words: whether to wait, and for each word whether and what to write.
@@ -47,6 +47,25 @@ impl Summarizer<'_> {
     pub(crate) fn initial_bytes(&mut self, terms: &mut Terms, initial: Initial, offset: u64, bytes: u32) -> Term {
         let program = self.program;
         initial_value(program, terms, initial, offset, bytes, &mut |datum| self.datum_address(datum))
+    }
+
+    /// What a private instance holds where this thread has not written; while a function is being summarised, since its call.
+    pub(crate) fn unwritten(&mut self, terms: &mut Terms, id: InstanceId, offset: u64, bytes: u32) -> Term {
+        if self.is_borrowed(id)
+            && !self.is_never_written(id)
+            && let Some(recording) = &mut self.recording
+        {
+            let borrowed = recording.borrowed.entry((id, offset, bytes));
+            return *borrowed.or_insert_with(|| terms.variable(Sort::Bits(bytes * 8), "borrowed"));
+        }
+        let initial = self.instances.get(id).initial;
+        self.initial_bytes(terms, initial, offset, bytes)
+    }
+
+    fn is_never_written(&self, id: InstanceId) -> bool {
+        let instance = self.instances.get(id);
+        (instance.is_constant || instance.sharing == Sharing::ReadOnly)
+            && matches!(instance.initial, Initial::Static(_))
     }
 
     pub(crate) fn datum_address(&mut self, datum: &Datum) -> u64 {
@@ -82,7 +101,14 @@ impl Summarizer<'_> {
                 shared = true;
                 continue;
             }
+            if !self.is_settled(self.points_to.objects()[object]) {
+                self.needs(address)?;
+            }
             for id in self.instances.of(object).to_vec() {
+                if self.is_slot(id) && self.is_borrowed(id) {
+                    continue;
+                }
+                self.borrow(id);
                 let inside = self.is_inside(id, address, bytes, writes);
                 let lives = self.lives(&state, id);
                 let good = self.terms.and2(inside, lives);
@@ -143,6 +169,7 @@ impl Summarizer<'_> {
         let targets: ObjectSet = [object].into_iter().collect();
         let always = self.terms.bool(true);
         if sharing != Sharing::Shared {
+            self.borrow(id);
             let lives = self.lives(&state, id);
             let dies = self.terms.not(lives);
             let bad = self.terms.and2(state.path, dies);
@@ -150,8 +177,7 @@ impl Summarizer<'_> {
             let state = self.restrict(state, lives);
             return Ok(state.map(|state| (state, Reached { private: vec![(always, id)], shared: None, targets })));
         }
-        let is_of_another = self.instances.get(id).owner.is_some_and(|owner| owner != self.thread);
-        if is_heap || is_of_another || self.skeleton.deaths.iter().any(|death| death.instance == id) {
+        if is_heap || !self.is_surely_alive(id) {
             let valid = self.check(&state, state.path, address, bytes, writes, targets.clone());
             match self.restrict(state, valid) {
                 Some(restricted) => state = restricted,
@@ -159,6 +185,10 @@ impl Summarizer<'_> {
             }
         }
         Ok(Some((state, Reached { private: Vec::new(), shared: Some(always), targets })))
+    }
+
+    fn is_slot(&self, id: InstanceId) -> bool {
+        matches!(self.points_to.objects()[self.instances.get(id).object], AbstractObject::Slot(..))
     }
 
     /// Whether a private object lives.
@@ -225,9 +255,9 @@ impl Summarizer<'_> {
         Ok(value.unwrap_or_else(|| self.terms.bits(bytes * 8, 0)))
     }
 
-    fn read_cell(&mut self, state: &mut State, id: InstanceId, offset: u64, bytes: u32) -> Term {
+    pub(crate) fn read_cell(&mut self, state: &mut State, id: InstanceId, offset: u64, bytes: u32) -> Term {
         let cells = state.memory.objects.entry(id).or_default().clone();
-        let initial = self.instances.get(id).initial;
+        let (initial, is_borrowed) = (self.instances.get(id).initial, self.is_borrowed(id));
         let mut terms = std::mem::take(&mut self.terms);
         let mut was_undefined = false;
         let undefined_word = self.undefined_word.filter(|_| bytes == 4 && initial == Initial::Undefined);
@@ -235,8 +265,8 @@ impl Summarizer<'_> {
             if let Some(word) = undefined_word.filter(|_| bytes == 4) {
                 return word;
             }
-            was_undefined |= initial == Initial::Undefined;
-            self.initial_bytes(terms, initial, offset, bytes)
+            was_undefined |= initial == Initial::Undefined && !is_borrowed;
+            self.unwritten(terms, id, offset, bytes)
         });
         if was_undefined {
             // Whatever it is, it stays that.
@@ -283,6 +313,7 @@ impl Summarizer<'_> {
             let fits = known + u128::from(bytes) <= u128::from(size);
             return Ok(if fits { vec![(known as u64, always)] } else { Vec::new() });
         }
+        self.steer(offset)?;
         let known = self.terms.known(offset);
         let last = size.saturating_sub(bytes.into());
         // Low bits that are known tell the stride.
@@ -590,6 +621,9 @@ impl Summarizer<'_> {
                 value = Some(read);
             }
             for (condition, id) in reached.private.iter().rev() {
+                if self.is_borrowed(*id) && self.instances.get(*id).initial == Initial::Undefined {
+                    self.cannot_be_summarized("a function locks private memory of its caller")?;
+                }
                 self.undefined_word = Some(self.terms.bits(32, UNDEFINED));
                 let here = self.private_read(&mut state, *id, at, 4)?;
                 self.undefined_word = None;
@@ -718,6 +752,7 @@ impl Summarizer<'_> {
         zeroed: bool,
         storage: Storage,
     ) -> Result<Option<State>, Refused> {
+        self.cannot_be_summarized("a function allocates memory")?;
         let size = self.evaluate(frame, &mut state, size)?;
         self.affect(&mut state);
         let (place, _) = self.here;
@@ -764,6 +799,7 @@ impl Summarizer<'_> {
             if self.shared.of(object) == Sharing::Shared {
                 continue;
             }
+            self.cannot_be_summarized("a function frees private memory")?;
             for id in self.instances.of(object).to_vec() {
                 let (base, is_heap) = (self.instances.get(id).base, self.instances.get(id).is_heap);
                 let base = self.pointer(base);

@@ -1,7 +1,8 @@
 //! Calls and returns. A function is executed where it is called; of external functions, what is known of them.
 
+use crate::function::{Calls, FunctionSummary};
 use crate::objects::{Initial, InstanceId};
-use crate::skeleton::{Bounded, Death};
+use crate::skeleton::{Bounded, Death, ThreadIndex};
 use crate::state::State;
 use crate::summarize::{Activation, Frame, Refused, Summarizer};
 use leno_ir::interp::ViolationKind;
@@ -14,27 +15,62 @@ use std::rc::Rc;
 
 /// Calls within calls.
 const MOST_ACTIVATIONS: usize = 1_000;
+/// A summary costs about as much as executing the function twice: so many calls have to be alike.
+const CALLS_TO_PAY: u32 = 3;
 
 impl Summarizer<'_> {
-    /// Executes a function. None if it never returns.
+    /// Goes from before a call to after it. None if the function never returns.
     pub(crate) fn call(
         &mut self,
         func: FuncId,
         args: Vec<Option<Term>>,
-        mut state: State,
+        state: State,
     ) -> Result<Option<(State, Option<Term>)>, Refused> {
         let recursion = self.active.iter().filter(|active| active.func == func && active.path != state.path).count();
         if recursion as u32 > self.bounds.of(Bounded::Recursion(func)) || self.active.len() > MOST_ACTIVATIONS {
             self.cut(state.path, Bounded::Recursion(func));
             return Ok(None);
         }
+        let function = &self.program.functions[func];
+        let mut fitting = Vec::new();
+        for (index, local) in function.locals.iter().take(function.params as usize).enumerate() {
+            let width = self.width(local.ty);
+            fitting.push(args.get(index).copied().flatten().map(|value| self.fit(value, width)));
+        }
+        match self.choose(func, &fitting, &state) {
+            Some(summary) => self.instantiate(&summary, &fitting, state),
+            None => self.execute(func, fitting, state),
+        }
+    }
+
+    /// The summary to use for a call, if one is to be used.
+    fn choose(&mut self, func: FuncId, args: &[Option<Term>], state: &State) -> Option<Rc<FunctionSummary>> {
+        let is_entry = self.active.is_empty() && self.thread == ThreadIndex(0);
+        if self.calls == Calls::Inline || is_entry || state.section.is_some() || state.sleep.is_some() {
+            return None;
+        }
+        if self.calls == Calls::Auto {
+            let calls = self.summaries.calls.entry(self.pattern_of(func, args)?).or_default();
+            *calls += 1;
+            if *calls < CALLS_TO_PAY {
+                return None;
+            }
+        }
+        let summary = self.summary_for(func, args)?;
+        self.is_applicable(&summary, state).then_some(summary)
+    }
+
+    /// Executes a function where it is called.
+    pub(crate) fn execute(
+        &mut self,
+        func: FuncId,
+        args: Vec<Option<Term>>,
+        mut state: State,
+    ) -> Result<Option<(State, Option<Term>)>, Refused> {
         let shape = self.shape(func)?;
         let function = &self.program.functions[func];
         let mut locals = vec![None; function.locals.len() + 1];
-        for (index, local) in function.locals.iter().take(function.params as usize).enumerate() {
-            let width = self.width(local.ty);
-            locals[index] = args.get(index).copied().flatten().map(|value| self.fit(value, width));
-        }
+        locals[..args.len()].copy_from_slice(&args);
         let saved = std::mem::replace(&mut state.locals, Rc::new(locals));
         let mut slots = Vec::new();
         for slot in function.slots.ids() {
@@ -43,6 +79,9 @@ impl Summarizer<'_> {
             let id = self.add_instance(what, size, Initial::Undefined, false, false)?;
             self.instances.get_mut(id).is_pointed_to = !shape.private_slots[slot.0 as usize];
             slots.push(id);
+        }
+        if self.recording.is_some() && !self.forgets_slots(func, &slots) {
+            self.cannot_be_summarized("the address of a stack object gets out of its function")?;
         }
         self.active.push(Activation { func, path: state.path, slots: slots.clone() });
         let mut frame = Frame { func, slots, pending: FxHashMap::default(), loops: Vec::new(), exits: Vec::new() };
@@ -103,6 +142,7 @@ impl Summarizer<'_> {
     ) -> Result<Vec<(Term, FuncId)>, Refused> {
         let address = self.evaluate(frame, state, pointer)?;
         let (functions, _) = self.points_to.functions(frame.func, pointer);
+        self.steer(address)?;
         let mut targets = Vec::new();
         let mut others = vec![state.path];
         for func in functions {

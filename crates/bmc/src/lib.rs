@@ -5,6 +5,7 @@
 //! | `nesting` | the order in which blocks are executed: loops within loops |
 //! | `objects` | every allocation, activation and thread has instances of its own |
 //! | `summarize`, `unroll`, `state`, `calls`, `threads`, `evaluate`, `access`, `private`, `sync` | bounded symbolic execution of a thread into events |
+//! | `function`, `instantiate` | functions that are summarised once, for all their calls |
 //! | `liveness`, `trail`, `features` | what matters of a state, what a thread has done, what a program makes use of |
 //! | `skeleton` | the events: location, value, condition, order |
 //! | `pieces` | accesses of different sizes, cut up |
@@ -26,8 +27,10 @@ mod deepen;
 mod evaluate;
 mod features;
 mod formula;
+mod function;
 mod happens;
 mod implication;
+mod instantiate;
 mod liveness;
 mod loops;
 mod nesting;
@@ -50,6 +53,7 @@ mod witness;
 
 pub use cssa::Mode;
 pub use deepen::{Completed, Unknown};
+pub use function::Calls;
 pub use reported::Reported;
 pub use show::Picture;
 pub use skeleton::{Bounded, Skeleton};
@@ -77,6 +81,8 @@ pub struct Task {
     /// Whether to leave out links and races that can be seen to be impossible. Without it, everything is composed with everything.
     pub prune: bool,
     pub mode: Mode,
+    /// What becomes of calls.
+    pub calls: Calls,
     /// What is known already, and not looked for.
     pub reported: BTreeSet<Reported>,
 }
@@ -89,6 +95,7 @@ impl Task {
             context_bound: None,
             prune: true,
             mode: Mode::default(),
+            calls: Calls::default(),
             reported: BTreeSet::new(),
         }
     }

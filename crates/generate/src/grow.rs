@@ -15,6 +15,7 @@ pub fn generate(seed: u64, shape: &Shape) -> Program {
         let index = random.below(features.len() as u64) as usize;
         features.swap_remove(index);
     }
+    features.extend(&shape.always);
     let mut grower =
         Grower { random, features, budget: 0, functions: 0, kept: 0, around: Vec::new(), is_thread: false };
     grower.program(shape)

@@ -52,6 +52,8 @@ pub struct CheckOptions {
     pub prune: bool,
     /// What becomes of local control and data flow (the staged engine).
     pub mode: leno_bmc::Mode,
+    /// What becomes of calls (the staged engine).
+    pub calls: leno_bmc::Calls,
     /// How many MiB the program may have allocated at once.
     pub memory: Option<u64>,
     /// How to force what is found on the real program; None: do not.
@@ -69,6 +71,7 @@ impl Default for CheckOptions {
             context_bound: None,
             prune: true,
             mode: leno_bmc::Mode::default(),
+            calls: leno_bmc::Calls::default(),
             memory: None,
             replay: None,
         }
@@ -257,6 +260,7 @@ fn check_staged_beside(
         context_bound: options.context_bound,
         prune: options.prune,
         mode: options.mode,
+        calls: options.calls,
         reported: reported.clone(),
         ..Task::new(options.properties)
     };

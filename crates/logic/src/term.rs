@@ -46,12 +46,14 @@ mod compare;
 mod evaluate;
 mod known;
 mod linear;
+mod pattern;
 mod slice;
 mod walk;
 pub(crate) mod word;
 
 pub use evaluate::{Assignment, Evaluation, evaluate};
 pub use known::Known;
+pub use pattern::{Filled, Pattern};
 pub use walk::Substitution;
 
 use hashbrown::HashTable;
