@@ -15,8 +15,10 @@ use std::rc::Rc;
 
 /// Calls within calls.
 const MOST_ACTIVATIONS: usize = 1_000;
-/// A summary costs about as much as executing the function twice: so many calls have to be alike.
-const CALLS_TO_PAY: u32 = 3;
+/// So many calls that are alike are executed before a summary is made for the next ones.
+const CALLS_TO_PAY: u32 = 2;
+/// How much more a summary may comprise than what is executed in a call: constants may decide that most of it is left out.
+const MOST_WORK: (u64, u64) = (3, 2);
 
 impl Summarizer<'_> {
     /// Goes from before a call to after it. None if the function never returns.
@@ -37,10 +39,20 @@ impl Summarizer<'_> {
             let width = self.width(local.ty);
             fitting.push(args.get(index).copied().flatten().map(|value| self.fit(value, width)));
         }
-        match self.choose(func, &fitting, &state) {
-            Some(summary) => self.instantiate(&summary, &fitting, state),
-            None => self.execute(func, fitting, state),
+        if let Some(summary) = self.choose(func, &fitting, &state) {
+            self.work += summary.work;
+            self.instantiated += 1;
+            return self.instantiate(&summary, &fitting, state);
         }
+        let pattern = self.pattern_of(func, &fitting).filter(|_| self.calls == Calls::Auto);
+        let before = self.work;
+        let after = self.execute(func, fitting, state)?;
+        if let Some(pattern) = pattern {
+            let executed = self.summaries.executed.entry(pattern).or_default();
+            executed.calls += 1;
+            executed.work += self.work - before;
+        }
+        Ok(after)
     }
 
     /// The summary to use for a call, if one is to be used.
@@ -49,15 +61,17 @@ impl Summarizer<'_> {
         if self.calls == Calls::Inline || is_entry || state.section.is_some() || state.sleep.is_some() {
             return None;
         }
-        if self.calls == Calls::Auto {
-            let calls = self.summaries.calls.entry(self.pattern_of(func, args)?).or_default();
-            *calls += 1;
-            if *calls < CALLS_TO_PAY {
-                return None;
-            }
+        if self.calls == Calls::Summary {
+            let summary = self.summary_for(func, args)?;
+            return self.is_applicable(&summary, state).then_some(summary);
+        }
+        let executed = *self.summaries.executed.get(&self.pattern_of(func, args)?)?;
+        if executed.calls < CALLS_TO_PAY {
+            return None;
         }
         let summary = self.summary_for(func, args)?;
-        self.is_applicable(&summary, state).then_some(summary)
+        let is_cheap = summary.work * u64::from(executed.calls) <= executed.work * MOST_WORK.0 / MOST_WORK.1;
+        (is_cheap && self.is_applicable(&summary, state)).then_some(summary)
     }
 
     /// Executes a function where it is called.

@@ -185,6 +185,7 @@ fn count(summary: &Summarizer<'_>, composition: &Composition, stats: &mut Stats)
     stats.events = skeleton.events.len();
     stats.reads = skeleton.events.iter().map(|event| event.reads.len()).sum();
     stats.writes = skeleton.events.iter().map(|event| event.writes.len()).sum();
+    stats.instantiated = summary.instantiated;
     stats.links = composition.links;
     stats.suspects = composition.suspects.len();
 }

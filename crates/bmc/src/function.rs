@@ -77,6 +77,8 @@ pub(crate) struct FunctionSummary {
     pub open: Recording,
     /// All its terms, to be filled in.
     pub pattern: Pattern,
+    /// How many instructions were executed for it.
+    pub work: u64,
 }
 
 /// What is variable while a function is being summarised.
@@ -87,8 +89,9 @@ pub(crate) struct Recording {
     /// The number of the thread, plus one.
     pub me: Term,
     pub parameters: Vec<Option<Term>>,
-    /// The parameters that steer.
+    /// The parameters that steer, and those that are constants in the call at hand.
     pub steering: Vec<bool>,
+    constants: Vec<bool>,
     /// What is found in private memory of the caller: by instance, offset and length.
     pub borrowed: BTreeMap<(InstanceId, u64, u32), Term>,
     /// How often read-write locks are held for reading.
@@ -107,10 +110,17 @@ pub(crate) struct Summaries {
     steering: FxHashMap<FuncId, Vec<bool>>,
     /// Those that cannot be summarised.
     hopeless: BTreeSet<FuncId>,
-    /// How often each has been called.
-    pub calls: FxHashMap<CallPattern, u32>,
+    /// What is known of calls that were executed where they were made.
+    pub executed: FxHashMap<CallPattern, Executed>,
     /// Objects whose addresses are in memory somewhere.
     held: Option<ObjectSet>,
+}
+
+/// Calls of one pattern that were executed: how many, and how many instructions that took.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Executed {
+    pub calls: u32,
+    pub work: u64,
 }
 
 /// What the execution of a function must not disturb.
@@ -152,7 +162,8 @@ impl Summarizer<'_> {
             if let Some(known) = self.summaries.made.get(&pattern) {
                 return Some(known.clone());
             }
-            let (made, steering) = self.summarize_function(&pattern);
+            let constants = args.iter().map(|value| value.is_some_and(|value| self.terms.as_bits(value).is_some()));
+            let (made, steering) = self.summarize_function(&pattern, constants.collect());
             let known = self.summaries.steering.entry(func).or_insert_with(|| vec![false; args.len()]);
             known.iter_mut().zip(steering).for_each(|(known, new)| *known |= new);
             match made {
@@ -170,7 +181,11 @@ impl Summarizer<'_> {
     }
 
     /// Executes a function for nobody in particular.
-    fn summarize_function(&mut self, pattern: &CallPattern) -> (Result<FunctionSummary, Refused>, Vec<bool>) {
+    fn summarize_function(
+        &mut self,
+        pattern: &CallPattern,
+        constants: Vec<bool>,
+    ) -> (Result<FunctionSummary, Refused>, Vec<bool>) {
         let function = &self.program.functions[pattern.func];
         let (mut args, mut parameters) = (Vec::new(), Vec::new());
         for (argument, local) in pattern.arguments.iter().zip(function.locals.iter()) {
@@ -194,18 +209,22 @@ impl Summarizer<'_> {
             me,
             steering: vec![false; parameters.len()],
             parameters,
+            constants,
             borrowed: BTreeMap::new(),
             reading: BTreeMap::new(),
             touched: BTreeSet::new(),
             assumed: BTreeSet::new(),
         });
+        let before = self.work;
         let exit = self.execute(pattern.func, args, State::at(entered));
+        let work = self.work - before;
         let (skeleton, looks, Some(open)) = self.end(aside) else {
             return (Err(Refused::new("no function is being summarised")), Vec::new());
         };
         self.instances.hide_from(open.first_instance);
         let steering = open.steering.clone();
-        (exit.and_then(|exit| self.close(exit, skeleton, looks, entered, *open)), steering)
+        let summary = exit.and_then(|exit| self.close(exit, skeleton, looks, entered, *open));
+        (summary.map(|summary| FunctionSummary { work, ..summary }), steering)
     }
 
     fn begin(&mut self, recording: Recording) -> Aside {
@@ -280,7 +299,7 @@ impl Summarizer<'_> {
             }
         }
         let pattern = Pattern::new(&self.terms, &roots, |_| true);
-        Ok(FunctionSummary { skeleton, looks, exit, entered, open, pattern })
+        Ok(FunctionSummary { skeleton, looks, exit, entered, open, pattern, work: 0 })
     }
 
     fn exit(&self, state: State, result: Option<Term>, open: &Recording) -> Result<Exit, Refused> {
@@ -315,6 +334,9 @@ impl Summarizer<'_> {
         for variable in self.terms.variables_of(&[term]) {
             if let Some(index) = recording.parameters.iter().position(|parameter| *parameter == Some(variable)) {
                 recording.steering[index] = true;
+                if recording.constants[index] {
+                    return Err(Refused::new("a function is to be summarised with a constant"));
+                }
             } else if recording.borrowed.values().any(|value| *value == variable) {
                 return Err(Refused::new("how a function is executed depends on private memory of its caller"));
             }

@@ -132,6 +132,8 @@ pub struct Stats {
     pub links: usize,
     /// Violations that were looked for.
     pub suspects: usize,
+    /// Calls that were made by a summary of the function.
+    pub instantiated: usize,
     /// Of all rounds.
     pub conflicts: u64,
     pub summarizing: Duration,

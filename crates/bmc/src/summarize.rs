@@ -142,6 +142,10 @@ pub struct Summarizer<'p> {
     pub(crate) summaries: Summaries,
     /// The function that is being summarised for all its calls, if one is.
     pub(crate) recording: Option<Box<Recording>>,
+    /// Instructions executed, those that a summary stands for included.
+    pub(crate) work: u64,
+    /// Calls that were made by a summary.
+    pub(crate) instantiated: usize,
     /// Functions that may call themselves.
     pub(crate) recursive: BTreeSet<FuncId>,
 }
@@ -192,6 +196,8 @@ impl<'p> Summarizer<'p> {
             calls: if task.mode == Mode::Cssa { Calls::Inline } else { task.calls },
             summaries: Summaries::default(),
             recording: None,
+            work: 0,
+            instantiated: 0,
             recursive: program.functions.ids().filter(|id| calls.is_recursive(*id)).collect(),
         }
     }
@@ -383,6 +389,7 @@ impl<'p> Summarizer<'p> {
         let function: &'p leno_ir::program::Function = &self.program.functions[frame.func];
         let Body::Blocks(blocks) = &function.body else { return Ok(()) };
         let code = &blocks[block];
+        self.work += code.instrs.len() as u64 + 1;
         let mut state = state;
         for (index, instr) in code.instrs.iter().enumerate() {
             self.here = (Place { func: frame.func, block, index: index as u32 }, instr.span);
