@@ -58,20 +58,24 @@ impl Summarizer<'_> {
     /// The summary to use for a call, if one is to be used.
     fn choose(&mut self, func: FuncId, args: &[Option<Term>], state: &State) -> Option<Rc<FunctionSummary>> {
         let is_entry = self.active.is_empty() && self.thread == ThreadIndex(0);
-        if self.calls == Calls::Inline || is_entry || state.section.is_some() || state.sleep.is_some() {
+        let is_deep = self.active.len() > MOST_ACTIVATIONS / 2;
+        if self.calls == Calls::Inline || is_entry || is_deep || state.section.is_some() || state.sleep.is_some() {
             return None;
         }
-        if self.calls == Calls::Summary {
-            let summary = self.summary_for(func, args)?;
-            return self.is_applicable(&summary, state).then_some(summary);
+        loop {
+            let pattern = self.pattern_of(func, args)?;
+            let executed = self.summaries.executed.get(&pattern).copied().unwrap_or_default();
+            if self.calls == Calls::Auto && executed.calls < CALLS_TO_PAY {
+                return None;
+            }
+            let Some(summary) = self.summary_of(&pattern) else {
+                self.make_summary(pattern, args);
+                continue;
+            };
+            let is_small = summary.work * u64::from(executed.calls) <= executed.work * MOST_WORK.0 / MOST_WORK.1;
+            let is_cheap = is_small || self.calls == Calls::Summary;
+            return (is_cheap && self.is_applicable(&summary, state)).then_some(summary);
         }
-        let executed = *self.summaries.executed.get(&self.pattern_of(func, args)?)?;
-        if executed.calls < CALLS_TO_PAY {
-            return None;
-        }
-        let summary = self.summary_for(func, args)?;
-        let is_cheap = summary.work * u64::from(executed.calls) <= executed.work * MOST_WORK.0 / MOST_WORK.1;
-        (is_cheap && self.is_applicable(&summary, state)).then_some(summary)
     }
 
     /// Executes a function where it is called.

@@ -155,28 +155,21 @@ impl Summarizer<'_> {
         Some(CallPattern { func, arguments: args.iter().enumerate().map(argument).collect() })
     }
 
-    /// The summary for a call with these arguments, made if need be; None if the function cannot be summarised.
-    pub(crate) fn summary_for(&mut self, func: FuncId, args: &[Option<Term>]) -> Option<Rc<FunctionSummary>> {
-        loop {
-            let pattern = self.pattern_of(func, args)?;
-            if let Some(known) = self.summaries.made.get(&pattern) {
-                return Some(known.clone());
-            }
-            let constants = args.iter().map(|value| value.is_some_and(|value| self.terms.as_bits(value).is_some()));
-            let (made, steering) = self.summarize_function(&pattern, constants.collect());
-            let known = self.summaries.steering.entry(func).or_insert_with(|| vec![false; args.len()]);
-            known.iter_mut().zip(steering).for_each(|(known, new)| *known |= new);
-            match made {
-                Ok(summary) => {
-                    self.summaries.made.insert(pattern.clone(), Rc::new(summary));
-                }
-                // Perhaps it can be with the constants that it needs.
-                Err(_) if self.pattern_of(func, args).as_ref() != Some(&pattern) => {}
-                Err(_) => {
-                    self.summaries.hopeless.insert(func);
-                    return None;
-                }
-            }
+    /// The summary for calls of a pattern, if there is one.
+    pub(crate) fn summary_of(&self, pattern: &CallPattern) -> Option<Rc<FunctionSummary>> {
+        self.summaries.made.get(pattern).cloned()
+    }
+
+    /// Makes a summary for a call with these arguments. If it turns out that one of them steers, the call has another pattern from now on.
+    pub(crate) fn make_summary(&mut self, pattern: CallPattern, args: &[Option<Term>]) {
+        let constants = args.iter().map(|value| value.is_some_and(|value| self.terms.as_bits(value).is_some()));
+        let (made, steering) = self.summarize_function(&pattern, constants.collect());
+        let known = self.summaries.steering.entry(pattern.func).or_insert_with(|| vec![false; args.len()]);
+        known.iter_mut().zip(steering).for_each(|(known, new)| *known |= new);
+        match made {
+            Ok(summary) => _ = self.summaries.made.insert(pattern, Rc::new(summary)),
+            Err(_) if self.pattern_of(pattern.func, args).as_ref() != Some(&pattern) => {}
+            Err(_) => _ = self.summaries.hopeless.insert(pattern.func),
         }
     }
 
