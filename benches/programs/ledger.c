@@ -1,6 +1,6 @@
 // N clerks enter ENTRIES entries each into a ledger, in different orders. Every entry goes through the same function: it is sealed
 // with a checksum, classified, and added to the column that it belongs to, under a lock. The function is called everywhere
-// with something else; what it does is always the same.
+// with something else; what it does is always the same. Size: -DN=…, -DENTRIES=…; -DBITS=… makes the checksum longer.
 #include <assert.h>
 #include <pthread.h>
 
@@ -9,6 +9,9 @@
 #endif
 #ifndef ENTRIES
 #define ENTRIES 8
+#endif
+#ifndef BITS
+#define BITS 16
 #endif
 
 enum kind { INCOME, EXPENSE, TRANSFER, OTHER };
@@ -19,7 +22,7 @@ unsigned entries, seal, rate = 7;
 
 static unsigned checksum(unsigned sum, unsigned word)
 {
-    for (int bit = 0; bit < 16; bit++) {
+    for (int bit = 0; bit < BITS; bit++) {
         unsigned odd = (sum ^ word) & 1;
         sum >>= 1;
         word >>= 1;

@@ -51,21 +51,11 @@ impl Summarizer<'_> {
 
     /// What a private instance holds where this thread has not written; while a function is being summarised, since its call.
     pub(crate) fn unwritten(&mut self, terms: &mut Terms, id: InstanceId, offset: u64, bytes: u32) -> Term {
-        if self.is_borrowed(id)
-            && !self.is_never_written(id)
-            && let Some(recording) = &mut self.recording
-        {
-            let borrowed = recording.borrowed.entry((id, offset, bytes));
-            return *borrowed.or_insert_with(|| terms.variable(Sort::Bits(bytes * 8), "borrowed"));
+        if let Some(value) = self.borrowed(terms, id, offset, bytes) {
+            return value;
         }
         let initial = self.instances.get(id).initial;
         self.initial_bytes(terms, initial, offset, bytes)
-    }
-
-    fn is_never_written(&self, id: InstanceId) -> bool {
-        let instance = self.instances.get(id);
-        (instance.is_constant || instance.sharing == Sharing::ReadOnly)
-            && matches!(instance.initial, Initial::Static(_))
     }
 
     pub(crate) fn datum_address(&mut self, datum: &Datum) -> u64 {

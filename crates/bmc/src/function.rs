@@ -13,7 +13,7 @@
 //! execute it, give up, and execute each call of it where it is made.
 
 use crate::access::Look;
-use crate::objects::InstanceId;
+use crate::objects::{Initial, InstanceId};
 use crate::skeleton::{NodeId, Skeleton, Thread, ThreadIndex};
 use crate::state::State;
 use crate::summarize::{Refused, Summarizer};
@@ -21,8 +21,8 @@ use crate::trail::{Deed, Trail};
 use leno_ir::points_to::{AbstractObject, ObjectSet};
 use leno_ir::program::{Body, FuncId, ObjectKind, TerminatorKind};
 use leno_ir::sharing::Sharing;
-use leno_logic::term::{Pattern, Sort, Term};
-use rustc_hash::FxHashMap;
+use leno_logic::term::{Pattern, Sort, Term, Terms};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -92,8 +92,11 @@ pub(crate) struct Recording {
     /// The parameters that steer, and those that are constants in the call at hand.
     pub steering: Vec<bool>,
     constants: Vec<bool>,
+    /// What it has been executed by, as far as that was looked for.
+    seen: FxHashSet<Term>,
     /// What is found in private memory of the caller: by instance, offset and length.
     pub borrowed: BTreeMap<(InstanceId, u64, u32), Term>,
+    is_borrowed: FxHashSet<Term>,
     /// How often read-write locks are held for reading.
     pub reading: BTreeMap<u64, Term>,
     /// Private instances of the caller that must be alive.
@@ -203,7 +206,9 @@ impl Summarizer<'_> {
             steering: vec![false; parameters.len()],
             parameters,
             constants,
+            seen: FxHashSet::default(),
             borrowed: BTreeMap::new(),
+            is_borrowed: FxHashSet::default(),
             reading: BTreeMap::new(),
             touched: BTreeSet::new(),
             assumed: BTreeSet::new(),
@@ -321,17 +326,21 @@ impl Summarizer<'_> {
     /// what else is known at a call only would be lost.
     pub(crate) fn steer(&mut self, term: Term) -> Result<(), Refused> {
         let Some(recording) = &mut self.recording else { return Ok(()) };
-        if self.terms.as_constant(term).is_some() {
-            return Ok(());
-        }
-        for variable in self.terms.variables_of(&[term]) {
-            if let Some(index) = recording.parameters.iter().position(|parameter| *parameter == Some(variable)) {
-                recording.steering[index] = true;
-                if recording.constants[index] {
-                    return Err(Refused::new("a function is to be summarised with a constant"));
-                }
-            } else if recording.borrowed.values().any(|value| *value == variable) {
+        let mut waiting = vec![term];
+        while let Some(term) = waiting.pop() {
+            if !recording.seen.insert(term) {
+                continue;
+            }
+            waiting.extend(self.terms.node(term).operands());
+            if recording.is_borrowed.contains(&term) {
                 return Err(Refused::new("how a function is executed depends on private memory of its caller"));
+            }
+            let Some(index) = recording.parameters.iter().position(|parameter| *parameter == Some(term)) else {
+                continue;
+            };
+            recording.steering[index] = true;
+            if recording.constants[index] {
+                return Err(Refused::new("a function is to be summarised with a constant"));
             }
         }
         Ok(())
@@ -362,6 +371,21 @@ impl Summarizer<'_> {
         {
             recording.touched.insert(id);
         }
+    }
+
+    /// What a private instance holds where nobody has written since the function that is being summarised was called, if that is the caller's
+    /// business.
+    pub(crate) fn borrowed(&mut self, terms: &mut Terms, id: InstanceId, offset: u64, bytes: u32) -> Option<Term> {
+        let instance = self.instances.get(id);
+        let is_fixed = instance.is_constant || instance.sharing == Sharing::ReadOnly;
+        if is_fixed && matches!(instance.initial, Initial::Static(_)) {
+            return None;
+        }
+        let recording = self.recording.as_mut().filter(|recording| id < recording.first_instance)?;
+        let value = recording.borrowed.entry((id, offset, bytes));
+        let value = *value.or_insert_with(|| terms.variable(Sort::Bits(bytes * 8), "borrowed"));
+        recording.is_borrowed.insert(value);
+        Some(value)
     }
 
     /// Whether all instances of a private object that can be meant are there already, whoever calls.

@@ -105,8 +105,8 @@ impl Summarizer<'_> {
         let instance = self.instances.get(id);
         let end = address.wrapping_sub(instance.base).checked_add(bytes);
         let is_inside = end.is_some_and(|end| end <= instance.size) && instance.extent.is_none();
-        let may_be = !instance.is_function && !(writes && instance.is_constant) && !instance.is_heap;
-        is_inside && may_be && instance.sharing == Sharing::Shared && self.is_surely_alive(id)
+        let is_special = instance.is_function || instance.is_heap || (writes && instance.is_constant);
+        is_inside && !is_special && instance.sharing == Sharing::Shared && self.is_surely_alive(id)
     }
 
     /// The objects at these addresses, if all of them are known.

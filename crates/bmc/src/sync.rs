@@ -89,8 +89,8 @@ impl Summarizer<'_> {
         at: &Expr,
     ) -> Result<Option<State>, Refused> {
         let address = self.evaluate(frame, &mut state, at)?;
-        if self.points_to.points_to(frame.func, at).intersects(&self.special_mutexes)
-            && self.instance_at(address).is_none()
+        if self.instance_at(address).is_none()
+            && self.points_to.points_to(frame.func, at).intersects(&self.special_mutexes)
         {
             // How many words it has depends on what it is.
             self.needs(address)?;
