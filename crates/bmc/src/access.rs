@@ -742,13 +742,13 @@ impl Summarizer<'_> {
         zeroed: bool,
         storage: Storage,
     ) -> Result<Option<State>, Refused> {
-        self.cannot_be_summarized("a function allocates memory")?;
         let size = self.evaluate(frame, &mut state, size)?;
         self.affect(&mut state);
         let (place, _) = self.here;
         let (size, extent) = match self.terms.as_bits(size) {
             Some(size) => (size, None),
             None => {
+                self.needs(size)?;
                 let word = u32::from(self.program.model.pointer_bits());
                 let size = self.fit(size, word);
                 let what = Bounded::Allocation(place);
@@ -765,6 +765,11 @@ impl Summarizer<'_> {
         };
         let initial = if zeroed { Initial::Zero } else { Initial::Undefined };
         let what = AbstractObject::Site(place);
+        if self.recording.is_some() {
+            let address = self.allocate_later(what, size as u64, initial, storage, state.path)?;
+            state.set_local(dst.0 as usize, address);
+            return Ok(Some(state));
+        }
         let id = self.add_instance(what, size as u64, initial, storage == Storage::Heap, false)?;
         self.instances.get_mut(id).extent = extent;
         if storage == Storage::Stack {

@@ -1,4 +1,4 @@
-//! Calls and returns. A function is executed where it is called; of external functions, what is known of them.
+//! Calls and returns. A function is executed where it is called, or its summary is put in; of external functions, what is known of them.
 
 use crate::function::{Calls, FunctionSummary};
 use crate::objects::{Initial, InstanceId};
@@ -15,11 +15,6 @@ use std::rc::Rc;
 
 /// Calls within calls.
 const MOST_ACTIVATIONS: usize = 1_000;
-/// So many calls that are alike are executed before a summary is made for the next ones.
-const CALLS_TO_PAY: u32 = 2;
-/// How much more a summary may comprise than what is executed in a call: constants may decide that most of it is left out.
-const MOST_WORK: (u64, u64) = (3, 2);
-
 impl Summarizer<'_> {
     /// Goes from before a call to after it. None if the function never returns.
     pub(crate) fn call(
@@ -56,6 +51,11 @@ impl Summarizer<'_> {
     }
 
     /// The summary to use for a call, if one is to be used.
+    ///
+    /// It takes about as long to make a summary as to execute a call, and half as long to use one. So two calls of a pattern are executed; if there
+    /// are more, there may be many more, and a summary is made. But not if it turns out to comprise much more than was executed in
+    /// these calls: then the constants that are passed decide what is executed, and all of the rest would have to be made
+    /// and thrown away again at each call. Such a function, and one that cannot be summarised, is executed at each call.
     fn choose(&mut self, func: FuncId, args: &[Option<Term>], state: &State) -> Option<Rc<FunctionSummary>> {
         let is_entry = self.active.is_empty() && self.thread == ThreadIndex(0);
         let is_deep = self.active.len() > MOST_ACTIVATIONS / 2;
@@ -64,17 +64,14 @@ impl Summarizer<'_> {
         }
         loop {
             let pattern = self.pattern_of(func, args)?;
-            let executed = self.summaries.executed.get(&pattern).copied().unwrap_or_default();
-            if self.calls == Calls::Auto && executed.calls < CALLS_TO_PAY {
-                return None;
-            }
-            let Some(summary) = self.summary_of(&pattern) else {
-                self.make_summary(pattern, args);
-                continue;
+            let most = match self.calls {
+                Calls::Auto => self.summaries.executed.get(&pattern)?.most_work()?,
+                _ => u64::MAX,
             };
-            let is_small = summary.work * u64::from(executed.calls) <= executed.work * MOST_WORK.0 / MOST_WORK.1;
-            let is_cheap = is_small || self.calls == Calls::Summary;
-            return (is_cheap && self.is_applicable(&summary, state)).then_some(summary);
+            match self.summary_of(&pattern) {
+                Some(summary) => return self.is_applicable(&summary, state).then_some(summary),
+                None => self.make_summary(pattern, args, most),
+            }
         }
     }
 

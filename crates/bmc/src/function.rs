@@ -8,9 +8,9 @@
 //! *steer* one of these is not a variable: there is a summary for each constant that is passed. All other constants
 //! are put in later, when the simplifier makes of them what it would have made of them before.
 //!
-//! Not every function can be summarised: one that calls itself, allocates memory, starts or ends a thread, has stack objects whose
-//! addresses get out, or reaches private memory of others through pointers that are not known. We notice while we
-//! execute it, give up, and execute each call of it where it is made.
+//! Not every function can be summarised: one that calls itself, starts or ends a thread, allocates memory that no other thread gets to see,
+//! has stack objects whose addresses get out, or reaches private memory of others through pointers that are not
+//! known. We notice while we execute it, give up, and execute each call of it where it is made.
 
 use crate::access::Look;
 use crate::objects::{Initial, InstanceId};
@@ -19,7 +19,7 @@ use crate::state::State;
 use crate::summarize::{Refused, Summarizer};
 use crate::trail::{Deed, Trail};
 use leno_ir::points_to::{AbstractObject, ObjectSet};
-use leno_ir::program::{Body, FuncId, ObjectKind, TerminatorKind};
+use leno_ir::program::{Body, FuncId, ObjectKind, Storage, TerminatorKind};
 use leno_ir::sharing::Sharing;
 use leno_logic::term::{Pattern, Sort, Term, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -86,6 +86,8 @@ pub(crate) struct Recording {
     /// Instances and activations from these on are its own.
     first_instance: InstanceId,
     first_activation: usize,
+    /// When to give up, by the instructions executed.
+    most_work: u64,
     /// The number of the thread, plus one.
     pub me: Term,
     pub parameters: Vec<Option<Term>>,
@@ -99,10 +101,22 @@ pub(crate) struct Recording {
     is_borrowed: FxHashSet<Term>,
     /// How often read-write locks are held for reading.
     pub reading: BTreeMap<u64, Term>,
+    /// What it allocates: a variable for the address of each.
+    pub allocations: Vec<Allocation>,
     /// Private instances of the caller that must be alive.
     pub touched: BTreeSet<InstanceId>,
     /// Shared ones that must not have been left by anybody.
     pub assumed: BTreeSet<InstanceId>,
+}
+
+/// Memory that each call has an instance of.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Allocation {
+    pub address: Term,
+    pub path: Term,
+    pub what: AbstractObject,
+    pub size: u64,
+    pub initial: Initial,
 }
 
 /// All summaries so far.
@@ -124,6 +138,16 @@ pub(crate) struct Summaries {
 pub(crate) struct Executed {
     pub calls: u32,
     pub work: u64,
+}
+
+/// So many calls that are alike are executed before there is a summary.
+const CALLS_TO_PAY: u32 = 2;
+
+impl Executed {
+    /// How many instructions a summary may take; None if it is too early for one.
+    pub fn most_work(&self) -> Option<u64> {
+        (self.calls >= CALLS_TO_PAY).then(|| self.work / u64::from(self.calls) * 3 / 2)
+    }
 }
 
 /// What the execution of a function must not disturb.
@@ -163,10 +187,14 @@ impl Summarizer<'_> {
         self.summaries.made.get(pattern).cloned()
     }
 
-    /// Makes a summary for a call with these arguments. If it turns out that one of them steers, the call has another pattern from now on.
-    pub(crate) fn make_summary(&mut self, pattern: CallPattern, args: &[Option<Term>]) {
+    /// Makes a summary for a call with these arguments, unless it takes more than `most` instructions. If it turns out that one of the arguments
+    /// steers, the call has another pattern from now on.
+    pub(crate) fn make_summary(&mut self, pattern: CallPattern, args: &[Option<Term>], most: u64) {
         let constants = args.iter().map(|value| value.is_some_and(|value| self.terms.as_bits(value).is_some()));
-        let (made, steering) = self.summarize_function(&pattern, constants.collect());
+        let before = self.work;
+        let most = before.saturating_add(most);
+        let (made, steering) = self.summarize_function(&pattern, constants.collect(), most);
+        self.work = before;
         let known = self.summaries.steering.entry(pattern.func).or_insert_with(|| vec![false; args.len()]);
         known.iter_mut().zip(steering).for_each(|(known, new)| *known |= new);
         match made {
@@ -181,6 +209,7 @@ impl Summarizer<'_> {
         &mut self,
         pattern: &CallPattern,
         constants: Vec<bool>,
+        most_work: u64,
     ) -> (Result<FunctionSummary, Refused>, Vec<bool>) {
         let function = &self.program.functions[pattern.func];
         let (mut args, mut parameters) = (Vec::new(), Vec::new());
@@ -202,6 +231,7 @@ impl Summarizer<'_> {
         let aside = self.begin(Recording {
             first_instance: self.instances.next(),
             first_activation: self.active.len(),
+            most_work,
             me,
             steering: vec![false; parameters.len()],
             parameters,
@@ -210,6 +240,7 @@ impl Summarizer<'_> {
             borrowed: BTreeMap::new(),
             is_borrowed: FxHashSet::default(),
             reading: BTreeMap::new(),
+            allocations: Vec::new(),
             touched: BTreeSet::new(),
             assumed: BTreeSet::new(),
         });
@@ -286,6 +317,7 @@ impl Summarizer<'_> {
             term
         });
         roots.extend(looks.iter().flat_map(|look| [look.address, look.value]));
+        roots.extend(open.allocations.iter().flat_map(|allocation| [allocation.address, allocation.path]));
         if let Some(exit) = &exit {
             roots.push(exit.path);
             roots.extend(exit.result);
@@ -359,6 +391,15 @@ impl Summarizer<'_> {
         }
     }
 
+    /// Counts instructions that are executed.
+    pub(crate) fn count_work(&mut self, instructions: usize) -> Result<(), Refused> {
+        self.work += instructions as u64;
+        match &self.recording {
+            Some(recording) if self.work > recording.most_work => Err(Refused::new("a summary is not worth its while")),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether an instance belongs to the caller of the function that is being summarised.
     pub(crate) fn is_borrowed(&self, id: InstanceId) -> bool {
         self.recording.as_ref().is_some_and(|recording| id < recording.first_instance)
@@ -386,6 +427,26 @@ impl Summarizer<'_> {
         let value = *value.or_insert_with(|| terms.variable(Sort::Bits(bytes * 8), "borrowed"));
         recording.is_borrowed.insert(value);
         Some(value)
+    }
+
+    /// The address of what is allocated, while a function is being summarised.
+    pub(crate) fn allocate_later(
+        &mut self,
+        what: AbstractObject,
+        size: u64,
+        initial: Initial,
+        storage: Storage,
+        path: Term,
+    ) -> Result<Term, Refused> {
+        let is_shared = self.points_to.object(what).is_some_and(|object| self.shared.of(object) == Sharing::Shared);
+        if !is_shared || storage != Storage::Heap {
+            self.cannot_be_summarized("a function allocates private memory")?;
+        }
+        let address = self.terms.variable(Sort::Bits(self.program.model.pointer_bits().into()), "allocated");
+        if let Some(recording) = &mut self.recording {
+            recording.allocations.push(Allocation { address, path, what, size, initial });
+        }
+        Ok(address)
     }
 
     /// Whether all instances of a private object that can be meant are there already, whoever calls.

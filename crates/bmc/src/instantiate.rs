@@ -6,7 +6,7 @@
 //! address is, and a word that is looked at for a deadlock is the same for all who look at it.
 
 use crate::access::Look;
-use crate::function::{Exit, FunctionSummary};
+use crate::function::{Allocation, Exit, FunctionSummary};
 use crate::objects::InstanceId;
 use crate::skeleton::{Event, NodeId, Skeleton, ThreadIndex, Unit, Until};
 use crate::state::State;
@@ -56,6 +56,7 @@ impl Summarizer<'_> {
         let mut terms = std::mem::take(&mut self.terms);
         let filled = self.fill(&mut terms, summary, &known);
         self.terms = terms;
+        let filled = filled?;
         let mut skeleton = summary.skeleton.clone();
         skeleton.replace(|term| filled.of(term));
         self.narrow_targets(&mut skeleton);
@@ -69,13 +70,25 @@ impl Summarizer<'_> {
         terms: &mut Terms,
         summary: &'s FunctionSummary,
         known: &FxHashMap<Term, Term>,
-    ) -> Filled<'s> {
+    ) -> Result<Filled<'s>, Refused> {
+        let mut refused = None;
+        let allocations: FxHashMap<Term, &Allocation> =
+            summary.open.allocations.iter().map(|allocation| (allocation.address, allocation)).collect();
         let checks: FxHashMap<Term, usize> =
             summary.skeleton.checks.iter().enumerate().map(|(index, check)| (check.valid, index)).collect();
         let looks: FxHashMap<Term, &Look> = summary.looks.iter().map(|look| (look.value, look)).collect();
-        summary.pattern.fill(terms, |terms, filled, variable| {
+        let filled = summary.pattern.fill(terms, |terms, filled, variable| {
             if let Some(value) = known.get(&variable) {
                 return *value;
+            }
+            if let Some(allocation) = allocations.get(&variable)
+                && filled.of(allocation.path) != Term::FALSE
+            {
+                let path = filled.of(allocation.path);
+                return self.allocate_again(terms, allocation, path).unwrap_or_else(|error| {
+                    refused = Some(error);
+                    variable
+                });
             }
             if let Some(&check) = checks.get(&variable) {
                 let check = &summary.skeleton.checks[check];
@@ -96,7 +109,23 @@ impl Summarizer<'_> {
                 return value;
             }
             fresh(terms, variable)
-        })
+        });
+        match refused {
+            Some(refused) => Err(refused),
+            None => Ok(filled),
+        }
+    }
+
+    /// The address of this call's own instance.
+    fn allocate_again(&mut self, terms: &mut Terms, allocation: &Allocation, path: Term) -> Result<Term, Refused> {
+        if let Some(recording) = &mut self.recording {
+            let address = fresh(terms, allocation.address);
+            recording.allocations.push(Allocation { address, path, ..*allocation });
+            return Ok(address);
+        }
+        let id = self.add_instance(allocation.what, allocation.size, allocation.initial, true, false)?;
+        let width = u32::from(self.program.model.pointer_bits());
+        Ok(terms.bits(width, self.instances.get(id).base.into()))
     }
 
     /// Whether an access to this address is good, whatever others do.

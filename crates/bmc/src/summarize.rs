@@ -389,7 +389,7 @@ impl<'p> Summarizer<'p> {
         let function: &'p leno_ir::program::Function = &self.program.functions[frame.func];
         let Body::Blocks(blocks) = &function.body else { return Ok(()) };
         let code = &blocks[block];
-        self.work += code.instrs.len() as u64 + 1;
+        self.count_work(code.instrs.len() + 1)?;
         let mut state = state;
         for (index, instr) in code.instrs.iter().enumerate() {
             self.here = (Place { func: frame.func, block, index: index as u32 }, instr.span);
