@@ -10,16 +10,17 @@
 //!
 //! Not every function can be summarised: one that calls itself, starts or ends a thread, allocates memory that no other thread gets to see,
 //! has stack objects whose addresses get out, or reaches private memory of others through pointers that are not
-//! known. We notice while we execute it, give up, and execute each call of it where it is made.
+//! known. We notice while we execute it, give up, and execute each call of it where it is made. A stack object whose address does not get out is the same
+//! instance in all calls: nobody can tell.
 
 use crate::access::Look;
-use crate::objects::{Initial, InstanceId};
+use crate::objects::{Initial, Instance, InstanceId};
 use crate::skeleton::{NodeId, Skeleton, Thread, ThreadIndex};
 use crate::state::State;
 use crate::summarize::{Refused, Summarizer};
-use crate::trail::{Deed, Trail};
+use crate::trail::Deed;
 use leno_ir::points_to::{AbstractObject, ObjectSet};
-use leno_ir::program::{Body, FuncId, ObjectKind, Storage, TerminatorKind};
+use leno_ir::program::{Body, FuncId, ObjectKind, Place, Span, Storage, TerminatorKind};
 use leno_ir::sharing::Sharing;
 use leno_logic::term::{Pattern, Sort, Term, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -72,7 +73,7 @@ pub(crate) struct FunctionSummary {
     pub looks: Vec<Look>,
     /// None if the function never returns.
     pub exit: Option<Exit>,
-    /// The condition under which it is called, and who calls.
+    /// Stands for the condition under which it is called; what else is variable.
     pub entered: Term,
     pub open: Recording,
     /// All its terms, to be filled in.
@@ -94,7 +95,7 @@ pub(crate) struct Recording {
     /// The parameters that steer, and those that are constants in the call at hand.
     pub steering: Vec<bool>,
     constants: Vec<bool>,
-    /// What it has been executed by, as far as that was looked for.
+    /// Terms in which what steers has been looked for.
     seen: FxHashSet<Term>,
     /// What is found in private memory of the caller: by instance, offset and length.
     pub borrowed: BTreeMap<(InstanceId, u64, u32), Term>,
@@ -159,7 +160,7 @@ struct Aside {
     thread: ThreadIndex,
     last: NodeId,
     activations: usize,
-    here: (leno_ir::program::Place, leno_ir::program::Span),
+    here: (Place, Span),
 }
 
 impl Summarizer<'_> {
@@ -498,26 +499,9 @@ impl Summarizer<'_> {
                 }
             }
         }
-        let is_kept = |slot: &&crate::objects::Instance| {
+        let is_kept = |slot: &&Instance| {
             slot.sharing == Sharing::Shared || held.contains(slot.object) || returned.contains(slot.object)
         };
         !slots.iter().any(is_kept)
-    }
-}
-
-impl State {
-    /// The beginning of something: nothing is known, nothing was done.
-    pub(crate) fn at(path: Term) -> State {
-        State {
-            path,
-            locals: Rc::new(Vec::new()),
-            memory: crate::private::Memory::default(),
-            section: None,
-            depth: 0,
-            section_writes: Vec::new(),
-            reading: Rc::default(),
-            sleep: None,
-            trail: Trail::default(),
-        }
     }
 }

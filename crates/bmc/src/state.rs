@@ -30,6 +30,21 @@ pub(crate) struct State {
 }
 
 impl State {
+    /// The beginning of something: nothing is known, nothing was done.
+    pub fn at(path: Term) -> State {
+        State {
+            path,
+            locals: Rc::new(Vec::new()),
+            memory: Memory::default(),
+            section: None,
+            depth: 0,
+            section_writes: Vec::new(),
+            reading: Rc::default(),
+            sleep: None,
+            trail: Trail::default(),
+        }
+    }
+
     pub fn set_local(&mut self, index: usize, value: Term) {
         Rc::make_mut(&mut self.locals)[index] = Some(value);
     }

@@ -34,12 +34,16 @@ static int *kept(int value, int *other) {
     return other;
 }
 
+static int value_of(const int *at) {
+    return *at;
+}
+
 static void *work(void *unused) {
     int a = 0, b = 0;
     assert(best(1) == 2);
     assert(best(5) == 2);
     int *one = kept(1, &a), *two = kept(2, &b);
-    assert(*one == 1 && *two == 2 && one != two);
+    assert(value_of(one) == 1 && value_of(&a) == 1 && value_of(two) == 2 && one != two);
     return unused;
 }
 
