@@ -350,7 +350,8 @@ impl Summarizer<'_> {
         (value, Unit { condition, address, value: fresh, bytes })
     }
 
-    fn add_event(&mut self, state: &mut State, node: Option<NodeId>, mut event: Event) {
+    /// Adds an event; `shared` says where it is about shared memory at all: elsewhere nobody sees a step.
+    fn add_event(&mut self, state: &mut State, node: Option<NodeId>, mut event: Event, shared: Term) {
         if event.reads.is_empty() && event.writes.is_empty() {
             return;
         }
@@ -360,7 +361,8 @@ impl Summarizer<'_> {
         };
         event.occurs = state.path;
         if node.is_none() {
-            self.step(event.node, state.path);
+            let path = self.terms.and2(state.path, shared);
+            self.step(event.node, path);
         }
         for write in event.writes.iter().filter(|_| event.is_plain) {
             let condition = self.terms.and2(state.path, write.condition);
@@ -413,7 +415,7 @@ impl Summarizer<'_> {
             let (read, unit) = self.shared_read(&state, address, bytes, condition);
             let mut event = self.event(&state, reached.targets.clone(), true, from.order != Order::NotAtomic);
             event.reads.push(unit);
-            self.add_event(&mut state, None, event);
+            self.add_event(&mut state, None, event, condition);
             value = Some(read);
         }
         for (condition, id) in reached.private.into_iter().rev() {
@@ -457,7 +459,7 @@ impl Summarizer<'_> {
         if let Some(condition) = reached.shared {
             let mut event = self.event(&state, reached.targets.clone(), true, to.order != Order::NotAtomic);
             event.writes.push(Unit { condition, address, value, bytes });
-            self.add_event(&mut state, node, event);
+            self.add_event(&mut state, node, event, condition);
         }
         for (condition, id) in reached.private {
             self.private_write(&mut state, id, condition, address, bytes, value)?;
@@ -543,7 +545,7 @@ impl Summarizer<'_> {
             let mut event = self.event(&state, reached.targets.clone(), true, true);
             event.reads.push(unit);
             event.writes.push(Unit { condition: self.terms.and2(condition, writes), address, value: new, bytes });
-            self.add_event(&mut state, None, event);
+            self.add_event(&mut state, None, event, condition);
             old = Some(value);
         }
         for (condition, id) in reached.private.into_iter().rev() {
@@ -670,7 +672,7 @@ impl Summarizer<'_> {
         }
         let mut event = self.event(&state, reached.targets.clone(), false, true);
         (event.reads, event.writes) = (units, writes);
-        self.add_event(&mut state, None, event);
+        self.add_event(&mut state, None, event, reached.shared.unwrap_or(Term::TRUE));
         let bad = self.terms.and2(state.path, undefined);
         self.violate(ViolationKind::Uninitialised, bad);
         Ok(self.restrict(state, defined).map(|state| (state, old)))

@@ -2,8 +2,8 @@
 //!
 //! The arguments, the path condition, the number of the thread and what private memory holds are put in the place of the variables that stood
 //! for them; every other variable of the summary (what is read, asked for, waited for) becomes a fresh one. What cannot happen in this call
-//! is left out. Two kinds of variables are not always fresh: whether an access is good may be known now that its
-//! address is, and a word that is looked at for a deadlock is the same for all who look at it.
+//! is left out. Three kinds of variables are not always fresh: what is allocated has an address now, whether an access is good may be
+//! known now that its address is, and a word that is looked at for a deadlock is the same for all who look at it.
 
 use crate::access::Look;
 use crate::function::{Allocation, Exit, FunctionSummary};
@@ -35,6 +35,9 @@ impl Summarizer<'_> {
         args: &[Option<Term>],
         mut state: State,
     ) -> Result<Option<(State, Option<Term>)>, Refused> {
+        if (self.interrupted)() {
+            return Err(Refused::new("interrupted"));
+        }
         let mut known: FxHashMap<Term, Term> = FxHashMap::default();
         known.insert(summary.entered, state.path);
         known.insert(summary.open.me, self.me());
