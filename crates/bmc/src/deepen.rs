@@ -165,7 +165,8 @@ fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats
     if let Some(stop) = stop.get() {
         return Round::Stopped(describe(stop));
     }
-    count(&summary, &composition, stats);
+    count(&summary, stats);
+    (stats.links, stats.suspects) = (composition.links, composition.suspects.len());
     let start = Instant::now();
     let outcome = ask(task, &summary, &mut composition, bound, limits);
     stats.solving += start.elapsed();
@@ -179,15 +180,14 @@ fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats
     }
 }
 
-fn count(summary: &Summarizer<'_>, composition: &Composition, stats: &mut Stats) {
+/// What is in a skeleton.
+pub fn count(summary: &Summarizer<'_>, stats: &mut Stats) {
     let skeleton = &summary.skeleton;
     stats.threads = skeleton.threads.len();
     stats.events = skeleton.events.len();
     stats.reads = skeleton.events.iter().map(|event| event.reads.len()).sum();
     stats.writes = skeleton.events.iter().map(|event| event.writes.len()).sum();
     stats.instantiated = summary.instantiated;
-    stats.links = composition.links;
-    stats.suspects = composition.suspects.len();
 }
 
 /// The literal under which at most so many times one thread takes over from another.

@@ -68,7 +68,7 @@ use leno_logic::solver::Solver;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use summarize::Summarizer;
 
 /// What to look for, and how.
@@ -181,6 +181,20 @@ pub fn query(program: &Program, task: &Task) -> Result<String, String> {
         let composition = compose(&mut summary, &pruned, Solver::default().recording());
         let query = composition.solver.query().ok_or("nothing was recorded")?;
         Ok(query.script(&summary.terms, &[composition.violated]).question())
+    })
+}
+
+/// Only the first step within the first bounds: what it took to get the skeleton.
+pub fn summarize(program: &Program, task: &Task) -> Result<Stats, String> {
+    on_a_large_stack(|| {
+        let bounds = loops::bounds(program, &task.unwinding)?;
+        let never = || false;
+        let start = Instant::now();
+        let mut summary = Summarizer::new(program, task, &bounds, &never);
+        summary.run().map_err(|refused| refused.reason)?;
+        let mut stats = Stats { rounds: 1, summarizing: start.elapsed(), ..Stats::default() };
+        deepen::count(&summary, &mut stats);
+        Ok(stats)
     })
 }
 

@@ -5,8 +5,11 @@
 //! time in proportion, and more and more customers of `account`, as a picture.
 
 use crate::process;
-use crate::speed::child_cpu;
+use crate::speed::{child_cpu, own_cpu};
 use crate::threeway::Leno;
+use leno_bmc::{Calls, Task, Unwinding};
+use leno_c::driver::{Input, Options, compile};
+use leno_explore::Properties;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -32,9 +35,8 @@ struct Ran {
     reads: u64,
     writes: u64,
     links: u64,
-    /// Calls that were made by a summary of their function, and the seconds that threads took to summarise.
+    /// Calls that were made by a summary of their function.
     instantiated: u64,
-    summarizing: f64,
 }
 
 fn check(file: &Path, options: &[&str], leno: &Leno) -> Result<Ran, String> {
@@ -57,8 +59,7 @@ fn check(file: &Path, options: &[&str], leno: &Leno) -> Result<Ran, String> {
     let seconds = time.as_secs_f64();
     let (threads, events, reads) = (count("threads"), count("events"), count("reads"));
     let (writes, links, instantiated) = (count("writes"), count("links"), count("instantiated"));
-    let summarizing = figure("summarizing").unwrap_or(0.0);
-    Ok(Ran { verdict, seconds, threads, events, reads, writes, links, instantiated, summarizing })
+    Ok(Ran { verdict, seconds, threads, events, reads, writes, links, instantiated })
 }
 
 fn shown(ran: &Ran) -> String {
@@ -104,66 +105,90 @@ pub fn table(programs: &Path, leno: &Leno) -> Result<(String, bool), String> {
 }
 
 /// Calls that are executed where they are made, by summaries of functions, and by what seems better.
-const CALLS: &[&str] = &["inline", "summary", "auto"];
+const CALLS: &[(&str, Calls)] = &[("inline", Calls::Inline), ("summary", Calls::Summary), ("auto", Calls::Auto)];
 
-/// Program, options, and what to set to which values.
-const CALLING: &[(&str, &[&str], &[&str])] = &[
-    ("ledger", &["--property", "race"], &["-DN=4 -DENTRIES=8", "-DN=4 -DENTRIES=32", "-DN=16 -DENTRIES=8"]),
-    ("dispatch", &["--property", "race"], &["-DN=4 -DREQUESTS=32"]),
-    ("synchbench", &["--property", "race"], &["-DN=13"]),
-    ("indexer", &["--property", "assert", "-DENTRY=77"], &["-DN=64"]),
-    ("account", &["--property", "race", "--unwind", "100"], &["-DN=21"]),
+/// Program, what to look for, how often loops may go round at most, and macros.
+const CALLING: &[(&str, &str, Option<u32>, &str)] = &[
+    ("ledger", "race", None, "N=4 ENTRIES=8"),
+    ("ledger", "race", None, "N=4 ENTRIES=32"),
+    ("ledger", "race", None, "N=16 ENTRIES=8"),
+    ("ledger", "race", None, "N=4 ENTRIES=8 BITS=512"),
+    ("dispatch", "race", None, "N=4 REQUESTS=32"),
+    ("synchbench", "race", None, "N=13"),
+    ("indexer", "assert", None, "N=64 ENTRY=77"),
+    ("account", "race", Some(100), "N=21"),
 ];
 
-/// How often each is run. The best counts: what is measured takes milliseconds, and others use the machine, too.
-const REPEATED: usize = 7;
+/// How often each program is summarised, and how often it is checked.
+const REPEATED: (u32, u32) = (50, 5);
 
 /// What function summaries are good for; false if two ways contradict each other.
 pub fn calls(programs: &Path, leno: &Leno) -> Result<(String, bool), String> {
     let mut out = format!(
-        "{:40} {:>6} {:>6} {:>5} | {:>8} {:>8} {:>8} | {:>8} {:>8} {:>8}\n",
-        "", "events", "calls by", "", "summarising:", "", "", "all:", "", ""
-    );
-    let _ = writeln!(
-        out,
-        "{:40} {:>6} {:>8} {:>5} | {:>8} {:>8} {:>8} | {:>8} {:>8} {:>8}  verdict",
-        "program", "", "summary", "auto", "inline", "summary", "auto", "inline", "summary", "auto"
+        "{:30} {:>6} {:>15}   {:^23}   {:^23}\n{:30} {:>6} {:>8} {:>6}   {:>7} {:>7} {:>7}   {:>7} {:>7} {:>7}  {}\n",
+        "",
+        "",
+        "by summary with",
+        "summarising",
+        "all",
+        "program",
+        "events",
+        "summary",
+        "auto",
+        "inline",
+        "summary",
+        "auto",
+        "inline",
+        "summary",
+        "auto",
+        "verdict"
     );
     let mut agree = true;
-    for (name, options, sizes) in CALLING {
+    for &(name, property, unwind, macros) in CALLING {
         let file = programs.join(format!("{name}.c"));
-        for size in *sizes {
-            let mut best = Vec::new();
-            for calls in CALLS {
-                let all: Vec<&str> = options.iter().copied().chain(size.split(' ')).chain(["--calls", calls]).collect();
-                let mut ran = check(&file, &all, leno)?;
-                for _ in 1..REPEATED {
-                    let again = check(&file, &all, leno)?;
-                    ran.summarizing = ran.summarizing.min(again.summarizing);
-                    ran.seconds = ran.seconds.min(again.seconds);
-                }
-                best.push(ran);
+        let macros: Vec<String> = macros.split(' ').map(|one| format!("-D{one}")).collect();
+        let bound = unwind.map(|unwind| unwind.to_string());
+        let mut options = vec!["--property", property];
+        options.extend(macros.iter().map(String::as_str));
+        options.extend(bound.iter().flat_map(|bound| ["--unwind", bound]));
+        let program = compiled(&file, &macros)?;
+        let (mut summarizing, mut ran) = (Vec::new(), Vec::new());
+        for (option, calls) in CALLS {
+            let properties =
+                Properties { race: property == "race", assertion: property == "assert", ..Properties::NONE };
+            let unwinding = Unwinding { fixed: unwind, named: Vec::new() };
+            let task = Task { calls: *calls, unwinding, ..Task::new(properties) };
+            leno_bmc::summarize(&program, &task)?;
+            summarizing.push(own_cpu(REPEATED.0, || drop(leno_bmc::summarize(&program, &task))));
+            let all: Vec<&str> = options.iter().copied().chain(["--calls", option]).collect();
+            let mut best = check(&file, &all, leno)?;
+            for _ in 1..REPEATED.1 {
+                best.seconds = best.seconds.min(check(&file, &all, leno)?.seconds);
             }
-            agree &= best.windows(2).all(|pair| pair[0].verdict == pair[1].verdict);
-            let _ = write!(
-                out,
-                "{:40} {:>6} {:>8} {:>5} |",
-                format!("{name} {} {size}", options[2..].join(" ")).replace("-D", "").replace("  ", " "),
-                best[2].events,
-                best[1].instantiated,
-                best[2].instantiated
-            );
-            best.iter().for_each(|ran| _ = write!(out, " {:>8.3}", ran.summarizing));
-            out.push_str(" |");
-            best.iter().for_each(|ran| _ = write!(out, " {:>8.2}", ran.seconds));
-            let _ = writeln!(out, "  {}", best[2].verdict);
+            ran.push(best);
         }
+        agree &= ran.windows(2).all(|pair| pair[0].verdict == pair[1].verdict);
+        let title = format!("{name} {}", macros.join(" ").replace("-D", ""));
+        let last = &ran[CALLS.len() - 1];
+        let _ = write!(out, "{title:30} {:>6} {:>8} {:>6}  ", last.events, ran[1].instantiated, last.instantiated);
+        summarizing.iter().for_each(|time| _ = write!(out, " {:>7.4}", time.as_secs_f64()));
+        out.push_str("  ");
+        ran.iter().for_each(|ran| _ = write!(out, " {:>7.2}", ran.seconds));
+        let _ = writeln!(out, "  {}", last.verdict);
     }
     let _ = writeln!(
         out,
-        "(summarising: seconds, the best of {REPEATED} runs; all: processor time, reading the program included)"
+        "(processor time in seconds; summarising: the mean of {} times; all: the best of {} runs, reading the program included)",
+        REPEATED.0, REPEATED.1
     );
     Ok((out, agree))
+}
+
+fn compiled(file: &Path, macros: &[String]) -> Result<leno_ir::program::Program, String> {
+    let mut options = Options::default();
+    options.preprocess.flags.extend_from_slice(macros);
+    let compiled = compile(&[Input::File(file.to_path_buf())], &options).map_err(|failure| failure.to_string())?;
+    Ok(compiled.program)
 }
 
 /// The program of section 1.1 with so many locals, each one more than the one before.
