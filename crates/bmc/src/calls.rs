@@ -141,8 +141,10 @@ impl Summarizer<'_> {
             let result = function.ret.map(|ty| self.input(&state, self.width(ty)));
             return Ok((state, result));
         }
-        if matches!(function.ret, Some(Type::Float(_))) {
-            return Err(Refused::floats());
+        if external.pure
+            && let Some(result) = self.pure_call(func, values)
+        {
+            return Ok((state, Some(result)));
         }
         if self.properties.memory && !self.reads_constants_only(func, values) {
             self.skeleton.gap(format!("what `{}` reads is not checked", function.name));

@@ -5,6 +5,7 @@
 //! | `nesting` | the order in which blocks are executed: loops within loops |
 //! | `objects` | every allocation, activation and thread has instances of its own |
 //! | `summarize`, `unroll`, `state`, `calls`, `threads`, `evaluate`, `access`, `private`, `sync` | bounded symbolic execution of a thread into events |
+//! | `floats` | floating point, of which the solver is told what it needs |
 //! | `liveness`, `trail`, `features` | what matters of a state, what a thread has done, what a program makes use of |
 //! | `skeleton` | the events: location, value, condition, order |
 //! | `pieces` | accesses of different sizes, cut up |
@@ -25,6 +26,7 @@ mod deadlock;
 mod deepen;
 mod evaluate;
 mod features;
+mod floats;
 mod formula;
 mod happens;
 mod implication;

@@ -5,6 +5,7 @@
 //! it was. This happens between calls of the core, so that the core never has to make variables during a search.
 
 mod query;
+mod refine;
 mod switches;
 
 pub use query::{Query, Solution};

@@ -10,6 +10,8 @@ use rustc_hash::FxHashMap;
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Assignment {
     values: Vec<u128>,
+    /// Values of applications, which need not be right.
+    applications: FxHashMap<Term, u128>,
 }
 
 impl Assignment {
@@ -17,14 +19,20 @@ impl Assignment {
         Assignment::default()
     }
 
-    /// Gives a variable a value: its bits, or 0 and 1 for a Boolean. Terms that are not variables are ignored.
+    /// Gives a variable a value: its bits, or 0 and 1 for a Boolean; or an application of a function, whose value is computed
+    /// otherwise. Other terms are ignored.
     pub fn set(&mut self, terms: &Terms, variable: Term, value: u128) {
-        if let Node::Variable(index) = terms.node(variable) {
-            let index = index as usize;
-            if self.values.len() <= index {
-                self.values.resize(index + 1, 0);
+        let value = Value::new(terms.sort(variable), value).number();
+        match terms.node(variable) {
+            Node::Variable(index) => {
+                let index = index as usize;
+                if self.values.len() <= index {
+                    self.values.resize(index + 1, 0);
+                }
+                self.values[index] = value;
             }
-            self.values[index] = Value::new(terms.sort(variable), value).number();
+            Node::Apply(..) => _ = self.applications.insert(variable, value),
+            _ => {}
         }
     }
 
@@ -69,6 +77,11 @@ impl<'a> Evaluation<'a> {
         Value::new(self.terms.sort(root), self.done[&root])
     }
 
+    /// Takes a term to have a value.
+    pub fn assume(&mut self, term: Term, value: u128) {
+        self.done.insert(term, value);
+    }
+
     /// Whether a Boolean holds.
     pub fn holds(&mut self, term: Term) -> bool {
         self.value(term) == Value::Bool(true)
@@ -111,6 +124,13 @@ impl<'a> Evaluation<'a> {
             Node::Concat(high, low) => of(high) << vector(low).width | of(low),
             Node::Extract { term, low, .. } => of(term) >> low,
             Node::SignExtend { term, .. } => vector(term).signed() as u128,
+            Node::Apply(function, arguments) => match self.assignment.applications.get(&term) {
+                Some(&value) => value,
+                None => {
+                    let arguments: Vec<u128> = arguments.into_iter().flatten().map(of).collect();
+                    self.terms.function_of(function).compute(&arguments)
+                }
+            },
         };
         match self.terms.sort(term) {
             Sort::Bits(width) if width < 128 => bits & ((1 << width) - 1),
