@@ -176,9 +176,7 @@ impl Summarizer<'_> {
             }
             // Arguments that are addresses would be read, or written.
             takes_text |= data.init.iter().any(|(_, datum)| match datum {
-                Datum::Bytes(bytes) => {
-                    bytes.windows(2).any(|pair| pair[0] == b'%' && !b"dicuxXp%lhz".contains(&pair[1]))
-                }
+                Datum::Bytes(bytes) => !converts_numbers_only(bytes),
                 _ => true,
             });
         }
@@ -205,6 +203,35 @@ impl Summarizer<'_> {
                 node
             });
             self.skeleton.deaths.push(Death { instance: slot, node, path });
+        }
+    }
+}
+
+/// Whether a format for `printf` looks at its arguments only, not at what they point to.
+fn converts_numbers_only(format: &[u8]) -> bool {
+    let mut parts = format.split(|byte| *byte == b'%').skip(1);
+    while let Some(part) = parts.next() {
+        match part.iter().find(|byte| !b"#0- +'123456789.*hlLqjzt".contains(byte)) {
+            Some(conversion) if b"diouxXcpfFeEgGaA".contains(conversion) => {}
+            // `%%`: what follows is text.
+            None if part.is_empty() && parts.next().is_some() => {}
+            _ => return false,
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::converts_numbers_only;
+
+    #[test]
+    fn formats() {
+        for numbers in ["", "100%%\n", "%d%%%5.2lf", "%-+8ld %#x %p %%s", "%*d %.*f %Lg %c"] {
+            assert!(converts_numbers_only(numbers.as_bytes()), "{numbers}");
+        }
+        for others in ["%s", "%d %10s", "%ls", "%n", "%%%s", "%", "%5", "%%%"] {
+            assert!(!converts_numbers_only(others.as_bytes()), "{others}");
         }
     }
 }

@@ -91,6 +91,7 @@ pub fn decide(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats
     let stats = Stats {
         rounds: stats.rounds + more.rounds,
         conflicts: stats.conflicts + more.conflicts,
+        lemmas: stats.lemmas + more.lemmas,
         summarizing: stats.summarizing + more.summarizing,
         pruning: stats.pruning + more.pruning,
         composing: stats.composing + more.composing,
@@ -170,6 +171,7 @@ fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats
     let outcome = ask(task, &mut summary, &mut composition, bound, limits);
     stats.solving += start.elapsed();
     stats.conflicts += composition.solver.statistics().conflicts;
+    stats.lemmas += composition.solver.lemmas();
     match outcome {
         Round::Decided(Staged::Safe) => match summary.skeleton.gaps.first() {
             Some(gap) => Round::Stopped(format!("no violation was found, but {gap}")),
@@ -223,7 +225,7 @@ fn find_violation(
             Answer::Unknown(stop) => return Some(Round::Stopped(describe(stop))),
             Answer::Unsatisfiable => return None,
         }
-        let (mismatches, model) = composition.solver.mismatches(&summary.terms);
+        let (mismatches, model) = composition.solver.mismatches(&summary.terms, &composition.copies);
         if mismatches.is_empty() || models.is_power_of_two() {
             match witness::witness(summary, composition) {
                 Ok(witness) => return Some(Round::Decided(Staged::Unsafe(Box::new(witness)))),
@@ -251,7 +253,7 @@ fn ask(
     }
     let mut was_needed = bound.is_some_and(|bound| composition.solver.failed().contains(&bound));
     if let Some(unaligned) = composition.unaligned {
-        match composition.solver.solve_exactly(&mut summary.terms, &[unaligned], limits) {
+        match composition.solve_exactly(&mut summary.terms, &[unaligned], limits) {
             Answer::Satisfiable => {
                 return Round::Stopped("a pointer may be used that is not aligned to what it points to".to_string());
             }
@@ -266,7 +268,7 @@ fn ask(
             continue;
         }
         let assumptions: Vec<Lit> = std::iter::once(composition.cuts[index]).chain(bound).collect();
-        match composition.solver.solve_exactly(&mut summary.terms, &assumptions, limits) {
+        match composition.solve_exactly(&mut summary.terms, &assumptions, limits) {
             Answer::Satisfiable => open.push(cut.what),
             Answer::Unknown(stop) => return Round::Stopped(describe(stop)),
             Answer::Unsatisfiable => {

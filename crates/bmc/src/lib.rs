@@ -129,6 +129,8 @@ pub struct Stats {
     pub suspects: usize,
     /// Of all rounds.
     pub conflicts: u64,
+    /// What the solver had to be told about floats, in all rounds.
+    pub lemmas: u64,
     pub summarizing: Duration,
     pub pruning: Duration,
     pub composing: Duration,

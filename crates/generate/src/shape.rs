@@ -93,8 +93,7 @@ impl Shape {
 
     /// Small programs, most of which compute with floats.
     pub fn floating() -> Shape {
-        let features =
-            vec![Feature::Floats, Feature::Mutexes, Feature::Nondeterminism, Feature::Loops, Feature::Calls];
+        let features = vec![Feature::Floats, Feature::Mutexes, Feature::Nondeterminism, Feature::Loops, Feature::Calls];
         Shape { features, ..Shape::small() }
     }
 

@@ -232,7 +232,7 @@ fn the_solver_finds_the_results_of_the_machine() {
         let result = terms.variable(Sort::Bits(terms.width(wanted)), "result");
         let equal = terms.eq(result, wanted);
         solver.assert(&terms, equal);
-        assert_eq!(solver.solve_exactly(&mut terms, &[], &Limits::default()), Answer::Satisfiable);
+        assert_eq!(solver.solve_exactly(&mut terms, &[], &[], &Limits::default()), Answer::Satisfiable);
         let found = leno_logic::term::evaluate(&terms, result, &solver.model(&terms)).number();
         let mut values = Assignment::new();
         values.set(&terms, x, a);
@@ -247,7 +247,7 @@ fn the_solver_finds_the_results_of_the_machine() {
         let same = terms.eq(result, expected);
         let other = terms.not(same);
         solver.assert(&terms, other);
-        assert_eq!(solver.solve_exactly(&mut terms, &[], &Limits::default()), Answer::Unsatisfiable);
+        assert_eq!(solver.solve_exactly(&mut terms, &[], &[], &Limits::default()), Answer::Unsatisfiable);
     }
 }
 
@@ -271,7 +271,7 @@ fn ranges_are_decided_by_few_lemmas() {
     }
     let mut rounds = 0;
     while solver.solve(&[], &Limits::default()) == Answer::Satisfiable {
-        let (mismatches, model) = solver.mismatches(&terms);
+        let (mismatches, model) = solver.mismatches(&terms, &[]);
         assert!(!mismatches.is_empty(), "there is no such number");
         solver.exclude(&mut terms, &mismatches, &model);
         rounds += 1;

@@ -31,7 +31,7 @@ pub struct FunctionId(u32);
 pub struct Mismatch {
     pub application: Term,
     pub arguments: Vec<Term>,
-    /// The values of the arguments in the model.
+    /// The values of the arguments in the model; of those that are wrong themselves, what they should be.
     pub values: Vec<u128>,
     /// The value of the application in the model, and what it should be.
     pub found: u128,

@@ -4,7 +4,7 @@
 //! operation is written down once more, as plainly as possible.
 
 use super::{Node, Sort, Term, Terms, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Values of variables. Those that have none are 0, or false.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
@@ -36,6 +36,11 @@ impl Assignment {
         }
     }
 
+    /// The same values of variables; applications have those that they should have.
+    pub fn without_applications(&self) -> Assignment {
+        Assignment { values: self.values.clone(), applications: FxHashMap::default() }
+    }
+
     fn of(&self, index: u32) -> u128 {
         self.values.get(index as usize).copied().unwrap_or(0)
     }
@@ -51,11 +56,21 @@ pub struct Evaluation<'a> {
     terms: &'a Terms,
     assignment: &'a Assignment,
     done: FxHashMap<Term, u128>,
+    /// Variables that have the values of terms.
+    copies: FxHashMap<Term, Term>,
+    /// Those whose terms are being computed.
+    open: FxHashSet<Term>,
 }
 
 impl<'a> Evaluation<'a> {
     pub fn new(terms: &'a Terms, assignment: &'a Assignment) -> Evaluation<'a> {
-        Evaluation { terms, assignment, done: FxHashMap::default() }
+        Evaluation {
+            terms,
+            assignment,
+            done: FxHashMap::default(),
+            copies: FxHashMap::default(),
+            open: FxHashSet::default(),
+        }
     }
 
     pub fn value(&mut self, root: Term) -> Value {
@@ -66,15 +81,31 @@ impl<'a> Evaluation<'a> {
                 continue;
             }
             let before = waiting.len();
-            let operands = self.terms.node(term).operands();
-            waiting.extend(operands.filter(|operand| !self.done.contains_key(operand)));
+            let copied = self.copies.get(&term).copied();
+            match copied {
+                Some(copied) if self.open.insert(term) => waiting.push(copied),
+                Some(_) => {}
+                None => {
+                    let operands = self.terms.node(term).operands();
+                    waiting.extend(operands.filter(|operand| !self.done.contains_key(operand)));
+                }
+            }
             if waiting.len() == before {
-                let value = self.apply(term);
+                // (A variable that its own copy depends on keeps its value.)
+                let value = copied.and_then(|copied| self.done.get(&copied).copied());
+                let value = value.unwrap_or_else(|| self.apply(term));
                 self.done.insert(term, value);
                 waiting.pop();
             }
         }
         Value::new(self.terms.sort(root), self.done[&root])
+    }
+
+    /// Takes a variable to have the value of a term, whatever its own is.
+    pub fn copy(&mut self, variable: Term, of: Term) {
+        if let Node::Variable(_) = self.terms.node(variable) {
+            self.copies.insert(variable, of);
+        }
     }
 
     /// Takes a term to have a value.
