@@ -11,7 +11,7 @@ use crate::limits::Limits;
 use crate::literal::Lit;
 use crate::term::{Assignment, Evaluation, Mismatch, Node, Term, Terms};
 
-/// Where the literal holds, the variable is equal to the term.
+/// Where the literal holds, the variable (or piece of one) is equal to the term.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Copied {
     pub guard: Lit,

@@ -56,8 +56,8 @@ pub struct Evaluation<'a> {
     terms: &'a Terms,
     assignment: &'a Assignment,
     done: FxHashMap<Term, u128>,
-    /// Variables that have the values of terms.
-    copies: FxHashMap<Term, Term>,
+    /// Variables that have the values of terms: from which bit on, and of which term.
+    copies: FxHashMap<Term, Vec<(u32, Term)>>,
     /// Those whose terms are being computed.
     open: FxHashSet<Term>,
 }
@@ -81,9 +81,9 @@ impl<'a> Evaluation<'a> {
                 continue;
             }
             let before = waiting.len();
-            let copied = self.copies.get(&term).copied();
-            match copied {
-                Some(copied) if self.open.insert(term) => waiting.push(copied),
+            match self.copies.get(&term) {
+                // (A variable that its own copy depends on keeps its value there.)
+                Some(copied) if self.open.insert(term) => waiting.extend(copied.iter().map(|(_, of)| *of)),
                 Some(_) => {}
                 None => {
                     let operands = self.terms.node(term).operands();
@@ -91,9 +91,13 @@ impl<'a> Evaluation<'a> {
                 }
             }
             if waiting.len() == before {
-                // (A variable that its own copy depends on keeps its value.)
-                let value = copied.and_then(|copied| self.done.get(&copied).copied());
-                let value = value.unwrap_or_else(|| self.apply(term));
+                let mut value = self.apply(term);
+                for &(low, of) in self.copies.get(&term).into_iter().flatten() {
+                    if let Some(part) = self.done.get(&of) {
+                        let mask = Value::new(self.terms.sort(of), u128::MAX).number() << low;
+                        value = value & !mask | part << low;
+                    }
+                }
                 self.done.insert(term, value);
                 waiting.pop();
             }
@@ -101,10 +105,14 @@ impl<'a> Evaluation<'a> {
         Value::new(self.terms.sort(root), self.done[&root])
     }
 
-    /// Takes a variable to have the value of a term, whatever its own is.
-    pub fn copy(&mut self, variable: Term, of: Term) {
+    /// Takes a variable, or a piece of one, to have the value of a term, whatever its own is.
+    pub fn copy(&mut self, copy: Term, of: Term) {
+        let (variable, low) = match self.terms.node(copy) {
+            Node::Extract { term, low, .. } => (term, low),
+            _ => (copy, 0),
+        };
         if let Node::Variable(_) = self.terms.node(variable) {
-            self.copies.insert(variable, of);
+            self.copies.entry(variable).or_default().push((low, of));
         }
     }
 
