@@ -133,8 +133,8 @@ impl Figures {
                 let [summarizing, pruning, composing, solving] = seconds;
                 format!(
                     "rounds: {rounds}\nthreads: {threads}\nevents: {events}\nreads: {reads}\nwrites: {writes}\n\
-                     links: {links}\nsuspects: {suspects}\nconflicts: {conflicts}\nlemmas: {lemmas}\nsummarizing: {summarizing:.3}\n\
-                     pruning: {pruning:.3}\ncomposing: {composing:.3}\nsolving: {solving:.3}\n"
+                     links: {links}\nsuspects: {suspects}\nconflicts: {conflicts}\nlemmas: {lemmas}\n\
+                     summarizing: {summarizing:.3}\npruning: {pruning:.3}\ncomposing: {composing:.3}\nsolving: {solving:.3}\n"
                 )
             }
         }

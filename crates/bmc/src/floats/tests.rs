@@ -278,3 +278,56 @@ fn ranges_are_decided_by_few_lemmas() {
         assert!(rounds < 200);
     }
 }
+
+/// What has no terms at all: `long double`, and conversions of integers of 128 bits.
+#[test]
+fn wide_types_are_decided_point_by_point() {
+    let mut random = Prng::new(11);
+    let (double, extended) = (Type::Float(FloatKind::F64), Type::Float(FloatKind::F80));
+    let binary = [BinaryOp::FAdd, BinaryOp::FSub, BinaryOp::FDiv, BinaryOp::FLt, BinaryOp::FEq];
+    for round in 0..300 {
+        let mut terms = Terms::new();
+        let [a, b] = [(); 2].map(|_| {
+            let narrow = float(&mut random, 64);
+            operate::cast(MODEL, CastOp::FloatToFloat, double, extended, narrow)
+        });
+        let wide = u128::from(random.next_u64()) << random.below(64);
+        let [x, y] = ["x", "y"].map(|name| terms.variable(Sort::Bits(80), name));
+        let z = terms.variable(Sort::Bits(128), "z");
+        let mut floats = Floats { terms: &mut terms, model: MODEL };
+        let op = binary[round % binary.len()];
+        let results = [
+            (floats.binary(op, x, y), operate::binary(MODEL, op, extended, a, b)),
+            (
+                floats.cast(CastOp::FloatToFloat, double, x),
+                operate::cast(MODEL, CastOp::FloatToFloat, extended, double, a),
+            ),
+            (
+                floats.cast(CastOp::FloatToSInt, Type::I32, x),
+                operate::cast(MODEL, CastOp::FloatToSInt, extended, Type::I32, a),
+            ),
+            (
+                floats.cast(CastOp::SIntToFloat, double, z),
+                operate::cast(MODEL, CastOp::SIntToFloat, Type::Int(128), double, wide),
+            ),
+        ];
+        let mut solver = Solver::default();
+        for (variable, value) in [(x, a), (y, b), (z, wide)] {
+            let value = terms.bits(terms.width(variable), value);
+            let fixed = terms.eq(variable, value);
+            solver.assert(&terms, fixed);
+        }
+        let wrong: Vec<Term> = results
+            .into_iter()
+            .map(|(term, expected)| {
+                let expected = terms.bits(terms.width(term), expected);
+                let same = terms.eq(term, expected);
+                terms.not(same)
+            })
+            .collect();
+        let wrong = terms.or(&wrong);
+        solver.assert(&terms, wrong);
+        let answer = solver.solve_exactly(&mut terms, &[], &[], &Limits::default());
+        assert_eq!(answer, Answer::Unsatisfiable, "{op:?} {a:#x} {b:#x} {wide:#x}");
+    }
+}
