@@ -6,7 +6,7 @@ use crate::state::State;
 use crate::summarize::{Activation, Frame, Refused, Summarizer};
 use leno_ir::interp::ViolationKind;
 use leno_ir::points_to::AbstractObject;
-use leno_ir::program::{BlockId, Body, Callee, Expr, FuncId, Type};
+use leno_ir::program::{BlockId, Body, Callee, Expr, FuncId};
 use leno_ir::sharing::Sharing;
 use leno_logic::term::Term;
 use rustc_hash::FxHashMap;
@@ -130,9 +130,9 @@ impl Summarizer<'_> {
         let function = &self.program.functions[func];
         let Body::External(external) = &function.body else { return Ok((state, None)) };
         if external.known {
-            return match function.ret {
-                Some(Type::Float(_)) => Err(Refused::floats()),
-                _ => self.call_known(func, state, values),
+            return match external.pure.then(|| self.pure_call(func, values)).flatten() {
+                Some(result) => Ok((state, Some(result))),
+                None => self.call_known(func, state, values),
             };
         }
         let may_write = |arg: &Expr| !self.points_to.points_to(frame.func, arg).is_empty();

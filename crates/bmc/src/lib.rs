@@ -6,6 +6,7 @@
 //! | `objects` | every allocation, activation and thread has instances of its own |
 //! | `summarize`, `unroll`, `state`, `calls`, `threads`, `evaluate`, `access`, `private`, `sync` | bounded symbolic execution of a thread into events |
 //! | `outside` | what comes in: arguments, input, the time |
+//! | `floats` | floating point, of which the solver is told what it needs |
 //! | `liveness`, `trail`, `features` | what matters of a state, what a thread has done, what a program makes use of |
 //! | `skeleton` | the events: location, value, condition, order |
 //! | `pieces` | accesses of different sizes, cut up |
@@ -28,6 +29,7 @@ mod deadlock;
 mod deepen;
 mod evaluate;
 mod features;
+mod floats;
 mod formula;
 mod happens;
 mod implication;
@@ -131,6 +133,8 @@ pub struct Stats {
     pub suspects: usize,
     /// Of all rounds.
     pub conflicts: u64,
+    /// What the solver had to be told about floats, in all rounds.
+    pub lemmas: u64,
     pub summarizing: Duration,
     pub pruning: Duration,
     pub composing: Duration,

@@ -42,10 +42,6 @@ impl Refused {
     pub fn new(reason: impl Into<String>) -> Refused {
         Refused { reason: reason.into() }
     }
-
-    pub fn floats() -> Refused {
-        Refused::new("floating-point arithmetic is not encoded yet")
-    }
 }
 
 /// How far to unroll.

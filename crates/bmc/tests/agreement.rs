@@ -51,8 +51,17 @@ fn disagree(program: &Program, properties: Properties) -> bool {
 
 #[test]
 fn the_engines_never_contradict_each_other() {
+    compare(&Shape::small(), 300);
+}
+
+#[test]
+fn nor_on_floats() {
+    compare(&Shape::floating(), 100);
+}
+
+fn compare(shape: &Shape, usual: u64) {
     let number = |name: &str, default| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
-    let (from, count) = (number("LENO_AGREEMENT_FROM", 0u64), number("LENO_AGREEMENT", 300));
+    let (from, count) = (number("LENO_AGREEMENT_FROM", 0u64), number("LENO_AGREEMENT", usual));
     let none = Properties::NONE;
     let kinds = [
         ("assert", Properties { assertion: true, ..none }),
@@ -63,7 +72,7 @@ fn the_engines_never_contradict_each_other() {
     ];
     let (mut compared, mut violated, mut unknown) = (0, 0, std::collections::BTreeMap::<String, Vec<String>>::new());
     for seed in from..from + count {
-        let program = generate(seed, &Shape::small());
+        let program = generate(seed, shape);
         for (name, properties) in kinds {
             let verdicts = verdicts(&program, properties);
             match (verdicts.explored, verdicts.staged) {

@@ -125,14 +125,16 @@ impl Figures {
                 format!("executions: {executions}\nredundant: {redundant}\nevents: {events}\nlongest: {longest}\n")
             }
             Figures::Staged(stats) => {
-                let leno_bmc::Stats { rounds, threads, events, reads, writes, links, suspects, conflicts, .. } = stats;
+                let leno_bmc::Stats {
+                    rounds, threads, events, reads, writes, links, suspects, conflicts, lemmas, ..
+                } = stats;
                 let seconds =
                     [stats.summarizing, stats.pruning, stats.composing, stats.solving].map(|time| time.as_secs_f64());
                 let [summarizing, pruning, composing, solving] = seconds;
                 format!(
                     "rounds: {rounds}\nthreads: {threads}\nevents: {events}\nreads: {reads}\nwrites: {writes}\n\
-                     links: {links}\nsuspects: {suspects}\nconflicts: {conflicts}\nsummarizing: {summarizing:.3}\n\
-                     pruning: {pruning:.3}\ncomposing: {composing:.3}\nsolving: {solving:.3}\n"
+                     links: {links}\nsuspects: {suspects}\nconflicts: {conflicts}\nlemmas: {lemmas}\n\
+                     summarizing: {summarizing:.3}\npruning: {pruning:.3}\ncomposing: {composing:.3}\nsolving: {solving:.3}\n"
                 )
             }
         }
