@@ -166,7 +166,8 @@ fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats
     if let Some(stop) = stop.get() {
         return Round::Stopped(describe(stop));
     }
-    count(&summary, &composition, stats);
+    count(&summary, stats);
+    (stats.links, stats.suspects) = (composition.links, composition.suspects.len());
     let start = Instant::now();
     let outcome = ask(task, &mut summary, &mut composition, bound, limits);
     stats.solving += start.elapsed();
@@ -181,14 +182,14 @@ fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats
     }
 }
 
-fn count(summary: &Summarizer<'_>, composition: &Composition, stats: &mut Stats) {
+/// What is in a skeleton.
+pub fn count(summary: &Summarizer<'_>, stats: &mut Stats) {
     let skeleton = &summary.skeleton;
     stats.threads = skeleton.threads.len();
     stats.events = skeleton.events.len();
     stats.reads = skeleton.events.iter().map(|event| event.reads.len()).sum();
     stats.writes = skeleton.events.iter().map(|event| event.writes.len()).sum();
-    stats.links = composition.links;
-    stats.suspects = composition.suspects.len();
+    stats.instantiated = summary.instantiated;
 }
 
 /// The literal under which at most so many times one thread takes over from another.
@@ -237,7 +238,9 @@ fn find_violation(
                 Ok(witness) => return Some(Round::Decided(Staged::Unsafe(Box::new(witness)))),
                 Err(reason) if mismatches.is_empty() => {
                     let reason = match assumptions.len() == needed && !composition.plain.is_empty() {
-                        true => "there may be a violation that depends on input from outside, which is not tried".into(),
+                        true => {
+                            "there may be a violation that depends on input from outside, which is not tried".into()
+                        }
                         false => format!("a violation was found that the interpreter does not confirm: {reason}"),
                     };
                     return Some(Round::Stopped(reason));

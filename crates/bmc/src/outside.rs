@@ -109,12 +109,16 @@ impl Summarizer<'_> {
     }
 
     /// The private object that lives at an address for certain, and the offset.
-    fn private_place(&self, state: &State, address: u64) -> Option<(InstanceId, u64)> {
+    fn private_place(&mut self, state: &State, address: u64) -> Option<(InstanceId, u64)> {
         let id = self.instances.at(self.program.model, address)?;
         let instance = self.instances.get(id);
         let is_private = instance.sharing != Sharing::Shared && !instance.is_function && instance.extent.is_none();
         let offset = address.checked_sub(instance.base)?;
-        (is_private && !state.memory.dead.contains_key(&id) && offset < instance.size).then_some((id, offset))
+        if !is_private || state.memory.dead.contains_key(&id) || offset >= instance.size {
+            return None;
+        }
+        self.borrow(id);
+        Some((id, offset))
     }
 
     /// Fresh bytes where an argument points to; nothing where it is null.
@@ -155,7 +159,8 @@ impl Summarizer<'_> {
             }
         }
         if !event.writes.is_empty() {
-            self.add_event(state, *node, event);
+            let always = self.terms.bool(true);
+            self.add_event(state, *node, event, always);
             *node = self.skeleton.events.last().map(|event| event.node);
         }
         Some(())
@@ -170,7 +175,7 @@ impl Summarizer<'_> {
     }
 
     /// The bytes from an address to the end of its object.
-    fn room(&self, state: &State, address: u64) -> Option<u64> {
+    fn room(&mut self, state: &State, address: u64) -> Option<u64> {
         let id = self.private_place(state, address).map(|(id, _)| id).or_else(|| self.shared_place(address))?;
         let instance = self.instances.get(id);
         Some(instance.size - (address - instance.base))

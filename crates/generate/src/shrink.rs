@@ -114,6 +114,9 @@ impl<F: FnMut(&Program) -> bool> Shrinker<F> {
             let mut candidate = self.program.clone();
             candidate.functions[function].takes_pair = false;
             self.try_candidate(candidate);
+            let mut candidate = self.program.clone();
+            candidate.functions[function].takes_address = false;
+            self.try_candidate(candidate);
         }
     }
 
@@ -280,9 +283,9 @@ fn simpler_statements(statement: &Statement) -> Vec<Block> {
         }
         Statement::SemTryWait(number, _) => list.push(one(Statement::SemWait(*number))),
         Statement::Atomic(operation) => list.extend(simpler_atomics(operation).into_iter().map(one)),
-        Statement::Call { function, argument, pair, local } => {
-            let call =
-                |argument: Expr| one(Statement::Call { function: *function, argument, pair: *pair, local: *local });
+        Statement::Call { function, argument, pair, address, local } => {
+            let (function, pair, address, local) = (*function, *pair, *address, *local);
+            let call = |argument: Expr| one(Statement::Call { function, argument, pair, address, local });
             list.extend(simpler_exprs(argument).into_iter().map(call));
         }
         Statement::Fork { children, times, between } => list.extend(simpler_forks(children, *times, between)),
@@ -374,7 +377,7 @@ fn simpler_places(place: &Place) -> Vec<Place> {
     let mut list = Vec::new();
     match place {
         Place::Scalar(0) => return list,
-        Place::Scalar(_) | Place::Field(..) | Place::Pointee(_) | Place::Argument => {}
+        Place::Scalar(_) | Place::Field(..) | Place::Pointee(_) | Place::Argument | Place::Given => {}
         Place::PointeeNext(pointer) => list.push(Place::Pointee(*pointer)),
         Place::Element(array, index) => {
             let with = |index: Index| Place::Element(*array, index);

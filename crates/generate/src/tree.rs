@@ -52,10 +52,11 @@ impl IntType {
     ];
 }
 
-/// Takes an `int`, or a `struct pair` by value; returns an `int`.
+/// Takes an `int`, or a `struct pair` by value, and perhaps the address of an `int`; returns an `int`.
 #[derive(Clone, PartialEq, Eq, Debug, Hash, Default)]
 pub struct Function {
     pub takes_pair: bool,
+    pub takes_address: bool,
     pub body: Block,
     pub result: Expr,
 }
@@ -132,6 +133,8 @@ pub enum Place {
     PointeeNext(u8),
     /// What the thread's argument points to.
     Argument,
+    /// What the function was given the address of.
+    Given,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Hash)]
@@ -283,6 +286,8 @@ pub enum Statement {
         argument: Expr,
         /// The structure to pass, if the function takes one.
         pair: u8,
+        /// The local whose address to pass; otherwise what the caller was given, or the first shared integer.
+        address: Option<u8>,
         local: u8,
     },
     /// Creates threads, does something, and waits for those it should wait for.

@@ -47,6 +47,7 @@ mod compare;
 mod evaluate;
 mod known;
 mod linear;
+mod pattern;
 mod slice;
 mod walk;
 pub(crate) mod word;
@@ -54,6 +55,7 @@ pub(crate) mod word;
 pub use apply::{Function, FunctionId, Mismatch};
 pub use evaluate::{Assignment, Evaluation, evaluate};
 pub use known::Known;
+pub use pattern::{Filled, Pattern};
 pub use walk::Substitution;
 
 use hashbrown::HashTable;

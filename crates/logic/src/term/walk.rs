@@ -33,7 +33,7 @@ impl Terms {
     }
 
     /// The term with this term's operation and other operands.
-    fn with_operands(&mut self, term: Term, new: impl Fn(Term) -> Term) -> Term {
+    pub(super) fn with_operands(&mut self, term: Term, new: impl Fn(Term) -> Term) -> Term {
         match self.node(term) {
             Node::Bool(_) | Node::Bits { .. } | Node::Variable(_) => term,
             Node::Not(a) => self.not(new(a)),
