@@ -46,7 +46,11 @@ const MOST_PLACES: u64 = 1 << 14;
 impl Summarizer<'_> {
     pub(crate) fn initial_bytes(&mut self, terms: &mut Terms, initial: Initial, offset: u64, bytes: u32) -> Term {
         let program = self.program;
-        initial_value(program, terms, initial, offset, bytes, &mut |datum| self.datum_address(datum))
+        let given = std::mem::take(&mut self.given);
+        let value =
+            initial_value(program, terms, &given, initial, (offset, bytes), &mut |datum| self.datum_address(datum));
+        self.given = given;
+        value
     }
 
     /// What a private instance holds where this thread has not written; while a function is being summarised, since its call.
@@ -267,7 +271,7 @@ impl Summarizer<'_> {
         value
     }
 
-    fn private_write(
+    pub(crate) fn private_write(
         &mut self,
         state: &mut State,
         id: InstanceId,
@@ -351,7 +355,7 @@ impl Summarizer<'_> {
     }
 
     /// Adds an event; `shared` says where it is about shared memory at all: elsewhere nobody sees a step.
-    fn add_event(&mut self, state: &mut State, node: Option<NodeId>, mut event: Event, shared: Term) {
+    pub(crate) fn add_event(&mut self, state: &mut State, node: Option<NodeId>, mut event: Event, shared: Term) {
         if event.reads.is_empty() && event.writes.is_empty() {
             return;
         }

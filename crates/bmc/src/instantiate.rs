@@ -243,6 +243,8 @@ impl Skeleton {
         self.steps.append(&mut call.steps);
         self.exits.append(&mut call.exits);
         self.constraints.append(&mut call.constraints);
+        self.plain.append(&mut call.plain);
+        self.doubts.append(&mut call.doubts);
         let inputs = call.threads.iter_mut().flat_map(|caller| std::mem::take(&mut caller.inputs));
         self.threads[thread.0 as usize].inputs.extend(inputs);
         nodes.last().copied().unwrap_or(last)
@@ -267,6 +269,7 @@ impl Skeleton {
         self.steps.retain(|step| can(step.path));
         self.exits.retain(|(path, _)| can(*path));
         self.constraints.retain(|constraint| *constraint != Term::TRUE);
+        self.doubts.retain(|(condition, _)| can(*condition));
         self.threads.iter_mut().for_each(|thread| thread.inputs.retain(|input| can(input.condition)));
     }
 

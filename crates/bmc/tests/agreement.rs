@@ -63,6 +63,11 @@ fn the_engines_never_contradict_each_other() {
     compare(&Shape::small(), number("LENO_AGREEMENT", 300), task);
 }
 
+#[test]
+fn nor_on_floats() {
+    compare(&Shape::floating(), number("LENO_AGREEMENT", 100), task);
+}
+
 /// Every call by a summary, wherever that is possible.
 #[test]
 fn summaries_of_functions_never_contradict_exploration() {

@@ -303,6 +303,7 @@ impl Grower {
                 Some(Statement::JoinKept(self.below(self.kept.into()) as u8))
             }
             Feature::Leaving if !self.around.is_empty() => self.one_in(3).then_some(Statement::Leave),
+            Feature::Floats => Some(self.float()),
             Feature::Division => Some(Statement::Update(self.place(), Binary::Divide, self.value())),
             Feature::Awaiting if !self.is_in(Around::Section) => Some(Statement::Await(self.waiting())),
             _ => None,
@@ -318,6 +319,22 @@ impl Grower {
             _ => return Statement::Update(self.place(), Binary::Add, Expr::Constant(1)),
         };
         Statement::Update(self.place(), op, self.value())
+    }
+
+    fn float(&mut self) -> Statement {
+        let number = self.few();
+        let update = match self.below(6) {
+            0 => FloatUpdate::Assign,
+            1 | 2 => FloatUpdate::Add,
+            3 => FloatUpdate::Multiply,
+            4 => FloatUpdate::Divide,
+            _ => {
+                let claim = Expr::FloatAbove(number, 1 + self.below(3) as i8);
+                let wrong = Box::new(Expr::Constant(self.below(2) as i8));
+                return Statement::Assert(Expr::Binary(Binary::Unequal, Box::new(claim), wrong));
+            }
+        };
+        Statement::UpdateFloat(number, update, self.value())
     }
 
     fn branch(&mut self) -> Statement {
@@ -489,6 +506,9 @@ impl Grower {
     fn condition(&mut self) -> Expr {
         if self.has(Feature::Nondeterminism) && self.one_in(4) {
             return Expr::NondetBool;
+        }
+        if self.has(Feature::Floats) && self.coin() {
+            return Expr::FloatAbove(self.few(), self.below(4) as i8);
         }
         let op = [Binary::Equal, Binary::Unequal, Binary::Unequal, Binary::Less][self.below(4) as usize];
         let left = if self.one_in(4) { Expr::Local(self.below(LOCALS) as u8) } else { Expr::Read(self.place()) };

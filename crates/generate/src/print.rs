@@ -128,6 +128,7 @@ enum Global {
     Array(u8),
     Pair(u8),
     Pointer(u8),
+    Float(u8),
     Mutex(u8),
     ReadWriteLock(u8),
     Condition(u8),
@@ -237,6 +238,7 @@ impl<'a> Printer<'a> {
                 Global::Array(n) => format!("int a{n}[2];"),
                 Global::Pair(n) => format!("struct pair s{n};"),
                 Global::Pointer(n) => format!("int *p{n} = &g0;"),
+                Global::Float(n) => format!("{} d{n};", if *n == 0 { "double" } else { "float" }),
                 Global::Mutex(n) => format!("pthread_mutex_t m{n};"),
                 Global::ReadWriteLock(n) => format!("pthread_rwlock_t w{n};"),
                 Global::Condition(n) => format!("pthread_cond_t c{n};\npthread_mutex_t guard{n};\nint flag{n};"),
@@ -269,6 +271,11 @@ impl<'a> Printer<'a> {
         format!("g{number}")
     }
 
+    fn float(&mut self, number: u8) -> String {
+        self.globals.insert(Global::Float(number));
+        format!("d{number}")
+    }
+
     fn local(&mut self, number: u8) -> String {
         self.locals.insert(number);
         format!("r{number}")
@@ -296,6 +303,10 @@ impl<'a> Printer<'a> {
             Expr::NondetSmall => {
                 self.uses_small = true;
                 "small()".to_string()
+            }
+            Expr::FloatAbove(number, halves) => {
+                let limit = f64::from(*halves) / 2.0;
+                format!("({} > {limit:?})", self.float(*number))
             }
             Expr::Binary(op, left, right) => {
                 let (left, right) = (self.operand(left), self.operand(right));
@@ -377,6 +388,15 @@ impl<'a> Printer<'a> {
             Statement::SetLocal(local, value) => {
                 let line = format!("{} = {};", self.local(*local), self.expr(value));
                 self.line(&line);
+            }
+            Statement::UpdateFloat(number, update, value) => {
+                let (float, value) = (self.float(*number), self.operand(value));
+                self.line(&match update {
+                    FloatUpdate::Assign => format!("{float} = {value};"),
+                    FloatUpdate::Add => format!("{float} += {value} * 0.5;"),
+                    FloatUpdate::Multiply => format!("{float} *= {value};"),
+                    FloatUpdate::Divide => format!("{float} /= {value};"),
+                });
             }
             Statement::CopyPair { to, from } => {
                 self.globals.extend([Global::Pair(*to), Global::Pair(*from)]);

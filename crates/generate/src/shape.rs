@@ -33,9 +33,12 @@ pub enum Feature {
     Division,
     /// Loops that wait for another thread. A program with them need not end.
     Awaiting,
+    /// Shared floats: not among the usual ones, so that the programs of all seeds stay as they are.
+    Floats,
 }
 
 impl Feature {
+    /// All but floats.
     pub const ALL: [Feature; 21] = [
         Feature::Arrays,
         Feature::Pointers,
@@ -88,6 +91,12 @@ impl Shape {
     /// Two short threads: for engines that are slow, and for searches that are plain.
     pub fn small() -> Shape {
         Shape { threads: 2, statements: 3, features_at_once: 4, ..Shape::default() }
+    }
+
+    /// Small programs, most of which compute with floats.
+    pub fn floating() -> Shape {
+        let features = vec![Feature::Floats, Feature::Mutexes, Feature::Nondeterminism, Feature::Loops, Feature::Calls];
+        Shape { features, ..Shape::small() }
     }
 
     /// Two threads that mostly call functions, the same ones again and again.

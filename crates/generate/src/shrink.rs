@@ -235,6 +235,13 @@ fn simpler_statements(statement: &Statement) -> Vec<Block> {
         Statement::SetLocal(local, value) => {
             list.extend(simpler_exprs(value).into_iter().map(|value| one(Statement::SetLocal(*local, value))));
         }
+        Statement::UpdateFloat(float, update, value) => {
+            if *update != FloatUpdate::Assign {
+                list.push(one(Statement::UpdateFloat(*float, FloatUpdate::Assign, value.clone())));
+            }
+            let with = |value: Expr| one(Statement::UpdateFloat(*float, *update, value));
+            list.extend(simpler_exprs(value).into_iter().map(with));
+        }
         Statement::Assert(condition) => {
             list.extend(simpler_exprs(condition).into_iter().map(|condition| one(Statement::Assert(condition))));
         }
@@ -360,7 +367,7 @@ fn simpler_exprs(expr: &Expr) -> Vec<Expr> {
         }
         Expr::Read(place) => list.extend(simpler_places(place).into_iter().map(Expr::Read)),
         Expr::NondetSmall => list.push(Expr::NondetBool),
-        Expr::Local(_) | Expr::Turn | Expr::Argument | Expr::Parameter | Expr::NondetBool => {}
+        Expr::Local(_) | Expr::Turn | Expr::Argument | Expr::Parameter | Expr::NondetBool | Expr::FloatAbove(..) => {}
     }
     list.extend([Expr::Constant(0), Expr::Constant(1)]);
     list

@@ -83,6 +83,8 @@ pub enum Expr {
     NondetBool,
     /// Any of 0, 1 and 2, by an assumption about a character.
     NondetSmall,
+    /// Whether a shared float is more than so many halves.
+    FloatAbove(u8, i8),
     Binary(Binary, Box<Expr>, Box<Expr>),
 }
 
@@ -105,6 +107,16 @@ pub enum Binary {
     Less,
     /// Evaluates the right side only if the left one is true.
     AndThen,
+}
+
+/// What is done to a shared float, with an integer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum FloatUpdate {
+    Assign,
+    /// Adds half of it.
+    Add,
+    Multiply,
+    Divide,
 }
 
 /// A shared integer in memory.
@@ -217,6 +229,8 @@ pub enum Statement {
     /// `place op= value`
     Update(Place, Binary, Expr),
     SetLocal(u8, Expr),
+    /// Of the shared `double` `d0` and `float` `d1`.
+    UpdateFloat(u8, FloatUpdate, Expr),
     /// `s0 = s1`
     CopyPair {
         to: u8,

@@ -59,6 +59,10 @@ impl Terms {
             Node::Concat(high, low) => self.concat(new(high), new(low)),
             Node::Extract { term, low, width } => self.extract(new(term), low, width),
             Node::SignExtend { term, width } => self.sign_extend(new(term), width),
+            Node::Apply(function, arguments) => {
+                let arguments: Vec<Term> = arguments.into_iter().flatten().map(new).collect();
+                self.apply(function, &arguments)
+            }
         }
     }
 }
