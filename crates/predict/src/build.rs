@@ -7,6 +7,7 @@ use crate::event::{Event, EventId, Kind, Read, Target, ThreadEvents, TraceProgra
 use crate::express::Val;
 use crate::instances::Instances;
 use crate::must::MustOrder;
+use crate::quiet::Privacy;
 use crate::survey::{Class, Piece, PieceId, Sharing, Survey};
 use crate::trace::Trace;
 use crate::walk::{Action, Change, Listener, Location, Moment, Suspect, Touch, Walk};
@@ -40,8 +41,9 @@ struct Builder {
 
 /// Walks the trace twice, and gives its events.
 pub fn build(program: &Program, trace: &Trace) -> TraceProgram {
+    let privacy = Privacy::new(program);
     let mut instances = Instances::collect(program, trace);
-    let mut first = Walk::new(program, trace, &mut instances, Survey::default());
+    let mut first = Walk::new(program, &privacy, trace, &mut instances, Survey::default());
     first.run();
     let survey = std::mem::take(&mut first.listener);
     drop(first);
@@ -59,7 +61,7 @@ pub fn build(program: &Program, trace: &Trace) -> TraceProgram {
         touches: Vec::new(),
         sections: 0,
     };
-    let mut second = Walk::new(program, trace, &mut instances, builder);
+    let mut second = Walk::new(program, &privacy, trace, &mut instances, builder);
     let walked = second.run();
     let Walk { terms, listener: builder, .. } = second;
     let mut gaps: Vec<String> = trace.damage.clone();
@@ -95,8 +97,9 @@ pub fn build(program: &Program, trace: &Trace) -> TraceProgram {
 
 /// The places of the schedule points that each thread passed, by its name: what a reordering of the run may do, and no more.
 pub fn paths(program: &Program, trace: &Trace) -> BTreeMap<String, Vec<Place>> {
+    let privacy = Privacy::new(program);
     let mut instances = Instances::collect(program, trace);
-    let mut walk = Walk::new(program, trace, &mut instances, Survey::default());
+    let mut walk = Walk::new(program, &privacy, trace, &mut instances, Survey::default());
     walk.paths = Some(BTreeMap::new());
     let walked = walk.run();
     let mut paths = walk.paths.take().unwrap_or_default();
@@ -438,5 +441,16 @@ impl Listener for Builder {
             Action::Free { instance } => Kind::Free { instance },
         };
         self.add(terms, at, kind);
+    }
+
+    fn begin_private(&mut self, at: Location, bytes: u64) {
+        let inside = |place: &Location| place.instance == at.instance && place.offset.wrapping_sub(at.offset) < bytes;
+        if bytes > self.memory.len() as u64 {
+            self.memory.retain(|place, _| !inside(place));
+            return;
+        }
+        for index in 0..bytes {
+            self.memory.remove(&Location { offset: at.offset.wrapping_add(index), ..at });
+        }
     }
 }

@@ -4,7 +4,7 @@ use leno_c::driver::{Input, Options, compile};
 use leno_explore::Properties;
 use leno_ir::program::Program;
 use leno_predict::record::{RecordOptions, Recorder};
-use leno_predict::trace::{NoTrace, Record, Records, Trace};
+use leno_predict::trace::{NoTrace, Record, Trace};
 use leno_predict::{PredictOptions, Reach, build, predict};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
@@ -45,7 +45,7 @@ fn run(name: &str, body: &str, timeout: Option<Duration>) -> (Program, Trace, Op
 fn covers(program: &Program, trace: &Trace) {
     let events = build(program, trace);
     assert!(events.gaps.is_empty(), "{:?}", events.gaps);
-    let of_workers = [1, 2].map(|thread| Records::new(&trace.threads[&thread]).filter(is_lock).count());
+    let of_workers = [1, 2].map(|thread| trace.records(thread).filter(is_lock).count());
     assert_eq!(of_workers, [50, 50], "all that was done is in the trace");
     assert!(events.events.len() > 300);
 }
