@@ -13,6 +13,7 @@ use leno_report::WitnessFile;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
+use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -252,12 +253,23 @@ fn remembered(description: &[u8]) -> Option<(Sources, RunOnce, PathBuf)> {
 
 pub fn execute_predict(ask: &Predict) -> Result<Status, Status> {
     let is_trace = |bytes: &[u8]| bytes.starts_with(&MAGIC);
-    let first = fs::read(&ask.program.files[0]).unwrap_or_default();
+    let first = beginning(&ask.program.files[0]);
     match ask.program.files.as_slice() {
-        [file] if is_trace(&first) => predict_trace(ask, file, &first),
-        [file] if leno_predict::text::is_trace(&first) => predict_text(ask, file, &first),
+        [file] if is_trace(&first) => predict_trace(ask, file),
+        [file] if leno_predict::text::is_trace(&first) => {
+            predict_text(ask, file, &fs::read(file).unwrap_or_default())
+        }
         _ => predict_program(ask),
     }
+}
+
+/// Enough of a file to see what it is.
+fn beginning(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Ok(file) = fs::File::open(path) {
+        let _ = file.take(1 << 16).read_to_end(&mut bytes);
+    }
+    bytes
 }
 
 fn predict_program(ask: &Predict) -> Result<Status, Status> {
@@ -267,27 +279,32 @@ fn predict_program(ask: &Predict) -> Result<Status, Status> {
     let scratch = std::env::temp_dir().join(format!("leno-predict-{}.leno", std::process::id()));
     let path = ask.trace.as_ref().unwrap_or(&scratch);
     let recorded = run_recorded(&compiled, &sources, &ask.run, path, false)?;
-    let bytes = fs::read(path);
-    if ask.trace.is_none() {
-        let _ = fs::remove_file(&scratch);
-    }
     if ask.stats {
         say(&format!("run-seconds: {:.3}\ntrace-bytes: {}\n", recorded.seconds, recorded.bytes));
     }
-    let bytes = bytes.map_err(|error| {
-        say(&format!("error: cannot read `{}`: {error}\n", path.display()));
-        Status::BadInput
-    })?;
-    predict_bytes(ask, &compiled, &sources, &ask.run, path, &bytes)
+    let trace = open_trace(path);
+    if ask.trace.is_none() {
+        let _ = fs::remove_file(&scratch);
+    }
+    predict_recorded(ask, &compiled, &sources, &ask.run, &trace?)
 }
 
-/// A trace that was recorded before: the program is built again as it was then.
-fn predict_trace(ask: &Predict, path: &Path, bytes: &[u8]) -> Result<Status, Status> {
+fn open_trace(path: &Path) -> Result<Trace, Status> {
     let wrong = |message: String| {
         say(&format!("error: `{}`: {message}\n", path.display()));
         Status::BadInput
     };
-    let trace = Trace::read(bytes).map_err(|error| wrong(error.to_string()))?;
+    let trace = Trace::open(path).map_err(|error| wrong(format!("it cannot be read: {error}")))?;
+    trace.map_err(|error| wrong(error.to_string()))
+}
+
+/// A trace that was recorded before: the program is built again as it was then.
+fn predict_trace(ask: &Predict, path: &Path) -> Result<Status, Status> {
+    let wrong = |message: String| {
+        say(&format!("error: `{}`: {message}\n", path.display()));
+        Status::BadInput
+    };
+    let trace = open_trace(path)?;
     let Some((sources, run, directory)) = remembered(&trace.description) else {
         return Err(wrong("the trace does not say which program it is of".to_string()));
     };
@@ -296,21 +313,16 @@ fn predict_trace(ask: &Predict, path: &Path, bytes: &[u8]) -> Result<Status, Sta
         return Err(wrong(format!("its program was in `{}`: {error}", directory.display())));
     }
     let compiled = load_program(&sources)?;
-    predict_bytes(ask, &compiled, &sources, &run, path, bytes)
+    predict_recorded(ask, &compiled, &sources, &run, &trace)
 }
 
-fn predict_bytes(
+fn predict_recorded(
     ask: &Predict,
     compiled: &Compiled,
     sources: &Sources,
     run: &RunOnce,
-    path: &Path,
-    bytes: &[u8],
+    trace: &Trace,
 ) -> Result<Status, Status> {
-    let trace = Trace::read(bytes).map_err(|error| {
-        say(&format!("error: `{}`: {error}\n", path.display()));
-        Status::BadInput
-    })?;
     for damage in &trace.damage {
         say(&format!("warning: {damage}; what comes before it is used\n"));
     }
@@ -319,7 +331,7 @@ fn predict_bytes(
     args.extend(run.args.iter().map(|arg| arg.as_bytes().to_vec()));
     options.machine.args = args;
     let start = Instant::now();
-    let mut events = build(&compiled.program, &trace);
+    let mut events = build(&compiled.program, trace);
     let walk_seconds = start.elapsed().as_secs_f64();
     // Reading and walking the trace is not what is bounded.
     options.limits.deadline = deadline(ask);
