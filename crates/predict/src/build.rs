@@ -25,7 +25,7 @@ struct ThreadState {
     depth: u32,
 }
 
-struct Builder {
+pub(crate) struct Builder {
     sharing: Sharing,
     events: Vec<Event>,
     threads: BTreeMap<u32, ThreadState>,
@@ -61,6 +61,7 @@ pub fn build(program: &Program, trace: &Trace) -> TraceProgram {
     };
     let mut second = Walk::new(program, trace, &mut instances, builder);
     let walked = second.run();
+    second.add_pending();
     let Walk { terms, listener: builder, .. } = second;
     let mut gaps: Vec<String> = trace.damage.clone();
     if trace.foreign > 0 {
@@ -176,10 +177,25 @@ impl Builder {
             kind,
             locks: Rc::clone(&thread.locks),
             section: thread.section,
+            pending: false,
         };
         thread.events.push(id);
         self.events.push(event);
         id
+    }
+
+    pub(crate) fn event_count(&self) -> usize {
+        self.events.len()
+    }
+
+    /// The events from this one on are never made.
+    pub(crate) fn mark_pending(&mut self, first: usize) {
+        for event in &mut self.events[first..] {
+            event.pending = true;
+            if let Kind::Access { writes, .. } = &mut event.kind {
+                writes.clear();
+            }
+        }
     }
 
     /// A touch of an object that another thread frees.

@@ -34,6 +34,8 @@ pub struct Event {
     pub locks: Rc<Vec<(Location, bool)>>,
     /// The atomic section that it is in.
     pub section: Option<u32>,
+    /// The run ended before it: its thread may stand here, and never makes it.
+    pub pending: bool,
 }
 
 #[derive(Clone, Debug)]

@@ -158,6 +158,13 @@ impl Follower<'_> {
                 }
                 self.deadlock(&threads)
             }
+            Question::Stuck(_) => match self.deadlock(&[])? {
+                Claim::Deadlock { waiting } if waiting.is_empty() => {
+                    Err(Stray::Lost("everybody comes to an end".to_string()))
+                }
+                _ if !self.machine.enabled_threads().is_empty() => Err(Stray::Lost("somebody can go on".to_string())),
+                claim => Ok(claim),
+            },
         }
     }
 

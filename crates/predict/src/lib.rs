@@ -24,13 +24,13 @@
 //! | `record`, `runtime/record.c` | run the program, and write down what comes into its threads |
 //! | `trace` | the file that this makes |
 //! | `instances` | which object an address of the run belongs to |
-//! | `walk`, `steps`, `peek`, `express` | the recorded path, walked through the representation |
+//! | `walk`, `steps`, `peek`, `express`, `pending` | the recorded path, walked through the representation |
 //! | `survey`, `must` | what is a matter of order at all |
 //! | `build`, `event` | the concurrent trace program: symbolic events (section 3) |
 //! | `slice` | what the question does not depend on is left out |
 //! | `encode` | the formula (section 4) |
 //! | `model` | which reorderings count (section 6) |
-//! | `question` | what could go wrong |
+//! | `question`, `stuck` | what could go wrong |
 //! | `predict` | asking, with a bound on context switches if wanted (section 5) |
 //! | `window` | a long trace, a piece at a time |
 //! | `follow` | the answer, followed by the interpreter |
@@ -45,11 +45,13 @@ mod instances;
 mod model;
 mod must;
 mod peek;
+mod pending;
 mod predict;
 mod question;
 pub mod record;
 mod slice;
 mod steps;
+mod stuck;
 mod survey;
 pub mod text;
 pub mod trace;

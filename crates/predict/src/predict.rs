@@ -13,7 +13,7 @@ use crate::slice::Wanted;
 use crate::window::{Past, Window, cut, recorded_order};
 use leno_explore::Properties;
 use leno_ir::interp::{self, ViolationKind};
-use leno_ir::program::{Program, Span};
+use leno_ir::program::{Place, Program, Span};
 use leno_ir::witness::{Claim, Witness};
 use leno_logic::core::Answer;
 use leno_logic::limits::{Limits, Stop};
@@ -125,7 +125,7 @@ pub fn predict(program: &Program, ctp: &mut TraceProgram, options: &PredictOptio
     let mut judge = Judge { program, options, predicted: Vec::new(), seen: BTreeSet::new() };
     let size = options.window.unwrap_or(usize::MAX).max(2);
     let reach = if ctp.events.len() <= size {
-        let mut asking = Asking::new(Some(program), ctp, options, &mut gaps);
+        let mut asking = Asking::new(Some(program), ctp, options, true, &mut gaps);
         let reach =
             asking.run(ctp, options, &mut |ctp, question, order, bound| judge.take(ctp, question, order, bound));
         asking.add_to(&mut stats);
@@ -138,7 +138,8 @@ pub fn predict(program: &Program, ctp: &mut TraceProgram, options: &PredictOptio
         reach
     } else {
         gaps.push(format!(
-            "the trace was looked at in windows of {size} events: what needs events from further apart is missed"
+            "the trace was looked at in windows of {size} events: what needs events from further apart is missed, and \
+             so are deadlocks that are no circles of locks"
         ));
         in_windows(program, ctp, options, size, &mut stats, &mut gaps, &mut judge)
     };
@@ -160,7 +161,7 @@ fn in_windows(
     loop {
         let to = (from + size).min(order.len());
         let mut window = cut(ctp, &order, &mut past, from, to);
-        let mut asking = Asking::new(Some(program), &mut window.ctp, options, gaps);
+        let mut asking = Asking::new(Some(program), &mut window.ctp, options, false, gaps);
         let Window { ctp: inner, origin, targets } = &window;
         let reach = asking.run(inner, options, &mut |_, question, here, bound| {
             let whole = question.in_whole(origin, targets);
@@ -189,14 +190,14 @@ pub fn admits_recorded(ctp: &mut TraceProgram, encoding: Encoding) -> bool {
 /// All events happen, up to the end of the process.
 fn everything(encoded: &Encoded, ctp: &TraceProgram) -> Vec<Lit> {
     let kept = encoded.slice.kept.values().flatten();
-    let happen = kept.filter(|id| !matches!(ctp.event(**id).kind, Kind::Exit));
+    let happen = kept.filter(|id| !matches!(ctp.event(**id).kind, Kind::Exit) && !ctp.event(**id).pending);
     happen.filter_map(|id| encoded.happens(*id)).collect()
 }
 
 /// The answers for a trace without a program, which nobody can follow: at most one for each place.
 pub(crate) fn answers(ctp: &mut TraceProgram, options: &PredictOptions) -> (Vec<(Question, Vec<EventId>)>, Reach) {
     let mut found = Vec::new();
-    let mut asking = Asking::new(None, ctp, options, &mut Vec::new());
+    let mut asking = Asking::new(None, ctp, options, true, &mut Vec::new());
     let reach = asking.run(ctp, options, &mut |_, question, order, _| {
         found.push((question.clone(), order.to_vec()));
         true
@@ -216,7 +217,7 @@ impl Judge<'_> {
     /// Whether the answer is confirmed.
     fn take(&mut self, ctp: &TraceProgram, question: &Question, order: &[EventId], bound: Option<usize>) -> bool {
         let mut machine = self.options.machine.clone();
-        machine.spurious_wakeups &= !matches!(question, Question::Deadlock(_));
+        machine.spurious_wakeups &= !matches!(question, Question::Deadlock(_) | Question::Stuck(_));
         let followed = follow(self.program, ctp, question, order, &machine);
         let is_tainted = followed.as_ref().is_ok_and(|(_, is_tainted)| *is_tainted);
         let witness = followed.and_then(|(witness, _)| match is_covered(&witness, self.options.properties) {
@@ -247,6 +248,10 @@ impl Judge<'_> {
                 [first, second].map(|id| ctp.event(*id).span).to_vec()
             }
             Question::Deadlock(events) => events.iter().map(|id| ctp.event(*id).span).collect(),
+            Question::Stuck(place) => {
+                let here = ctp.events.iter().find(|event| event.place == *place);
+                here.map(|event| event.span).into_iter().collect()
+            }
         }
     }
 
@@ -281,10 +286,11 @@ impl Asking {
         program: Option<&Program>,
         ctp: &mut TraceProgram,
         options: &PredictOptions,
+        is_whole: bool,
         gaps: &mut Vec<String>,
     ) -> Asking {
         let start = Instant::now();
-        let (questions, left_out) = questions(program, ctp, options.properties);
+        let (questions, left_out) = questions(program, ctp, options.properties, is_whole);
         let why = "of very many pairs from the same places, only those closest in time were asked about";
         if left_out && !gaps.iter().any(|gap| gap == why) {
             gaps.push(why.to_string());
@@ -297,6 +303,9 @@ impl Asking {
         }
         let wanted = Wanted { frees: options.properties.memory, reads: options.model != Model::Symbolic };
         let mut encoded = Encoded::new(ctp, &seeds, wanted, options.model, options.encoding);
+        if let (Some(program), true) = (program, questions.iter().any(|one| matches!(one, Question::Stuck(_)))) {
+            encoded.add_stuck(program, ctp);
+        }
         let literals: Vec<Lit> = questions.iter().map(|question| question.literal(ctp, &mut encoded)).collect();
         let any = encoded.solver.new_literal();
         let clause: Vec<Lit> = std::iter::once(!any).chain(literals.iter().copied()).collect();
@@ -368,6 +377,7 @@ impl Asking {
             let found = self.literals.iter().position(|lit| self.encoded.solver.value(*lit));
             let Some(found) = found else { return Some(Reach::Stopped(Stop::Cancelled)) };
             let question = self.questions[found].clone();
+            let stuck = self.encoded.stuck_now(ctp);
             let order = self.encoded.schedule();
             let allowed = bound.map(|(_, bound)| bound);
             let mut is_confirmed = hears(ctp, &question, &order, allowed);
@@ -375,7 +385,7 @@ impl Asking {
                 let shorter = self.shorter(options, bound.map(|(literal, _)| literal), self.literals[found], order);
                 is_confirmed = shorter.is_some_and(|shorter| hears(ctp, &question, &shorter, allowed));
             }
-            self.forget(ctp, &question, is_confirmed);
+            self.forget(ctp, &question, &stuck, is_confirmed);
             if is_confirmed && !options.all {
                 return Some(Reach::First);
             }
@@ -416,12 +426,15 @@ impl Asking {
     }
 
     /// Does not ask this again; if it is confirmed, nothing about the same places either.
-    fn forget(&mut self, ctp: &TraceProgram, question: &Question, is_confirmed: bool) {
+    fn forget(&mut self, ctp: &TraceProgram, question: &Question, stuck: &BTreeSet<Place>, is_confirmed: bool) {
         let key = question.key(ctp);
         for (other, literal) in self.questions.iter().zip(&self.literals) {
             let is_same = is_confirmed
-                && std::mem::discriminant(other) == std::mem::discriminant(question)
-                && other.key(ctp) == key;
+                && match (question, other) {
+                    // One deadlock, wherever its threads are stuck.
+                    (Question::Stuck(_), Question::Stuck(place)) => stuck.contains(place),
+                    _ => std::mem::discriminant(other) == std::mem::discriminant(question) && other.key(ctp) == key,
+                };
             if is_same || other == question {
                 self.encoded.solver.add_clause(&[!*literal]);
             }

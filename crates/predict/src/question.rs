@@ -6,6 +6,7 @@
 use crate::encode::Encoded;
 use crate::event::{EventId, Kind, TraceProgram};
 use crate::instances::InstanceId;
+use crate::stuck::stuck_places;
 use crate::survey::PieceId;
 use crate::walk::Location;
 use leno_explore::Properties;
@@ -23,6 +24,8 @@ pub enum Question {
     Deadlock(Vec<EventId>),
     /// Freed first, and then touched.
     UseAfterFree(EventId, EventId),
+    /// Nobody can go on, and somebody stands at this place.
+    Stuck(Place),
 }
 
 /// How many pairs of events that come from one pair of places in the program are asked about: those closest in time.
@@ -33,7 +36,14 @@ const LONGEST_CIRCLE: usize = 6;
 
 /// All questions about the properties, and whether some were left out because there were too many. Without a program, every taking
 /// of a lock waits for it.
-pub fn questions(program: Option<&Program>, ctp: &TraceProgram, properties: Properties) -> (Vec<Question>, bool) {
+///
+/// Whether everybody is stuck can only be known of a whole run.
+pub fn questions(
+    program: Option<&Program>,
+    ctp: &TraceProgram,
+    properties: Properties,
+    is_whole: bool,
+) -> (Vec<Question>, bool) {
     let mut questions = Vec::new();
     let mut left_out = false;
     for (index, target) in ctp.targets.iter().enumerate() {
@@ -46,6 +56,9 @@ pub fn questions(program: Option<&Program>, ctp: &TraceProgram, properties: Prop
     }
     if properties.deadlock {
         left_out |= deadlocks(program, ctp, &mut questions);
+        if let (Some(program), true) = (program, is_whole) {
+            questions.extend(stuck_places(program, ctp).into_iter().map(Question::Stuck));
+        }
     }
     if properties.memory {
         uses_after_free(ctp, &mut questions);
@@ -81,6 +94,7 @@ impl Question {
                 lits.extend(encoded.happens(*free));
                 lits.extend(stands_at(ctp, encoded, *touch));
             }
+            Question::Stuck(place) => lits.extend(encoded.is_stuck_at(ctp, *place)),
         }
         // What only knows what was seen may still see something else in the assertion itself.
         lits.extend(encoded.pins.iter().filter(|(value, _)| !symbolic.contains(value)).map(|(_, pin)| *pin));
@@ -98,6 +112,7 @@ impl Question {
             Question::Target(index) => vec![ctp.targets[*index].place],
             Question::Race(first, second) | Question::UseAfterFree(first, second) => vec![place(first), place(second)],
             Question::Deadlock(events) => events.iter().map(place).collect(),
+            Question::Stuck(place) => vec![*place],
         };
         places.sort_unstable();
         places
@@ -111,6 +126,7 @@ impl Question {
             Question::Race(first, second) => Question::Race(of(first), of(second)),
             Question::Deadlock(events) => Question::Deadlock(events.iter().map(of).collect()),
             Question::UseAfterFree(free, touch) => Question::UseAfterFree(of(free), of(touch)),
+            Question::Stuck(place) => Question::Stuck(*place),
         }
     }
 
@@ -119,7 +135,7 @@ impl Question {
         match self {
             Question::Target(index) => ctp.targets[*index].what.kind.title(),
             Question::Race(..) => "data race",
-            Question::Deadlock(_) => "deadlock",
+            Question::Deadlock(_) | Question::Stuck(_) => "deadlock",
             Question::UseAfterFree(..) => "use after free",
         }
     }
@@ -271,7 +287,7 @@ fn waits(program: &Program, place: Place) -> bool {
     let instr = blocks[place.block].instrs.get(place.index as usize);
     matches!(
         instr.map(|instr| &instr.op),
-        Some(Op::Sync { op: SyncOp::Lock(_) | SyncOp::ReadLock | SyncOp::WriteLock, .. })
+        Some(Op::Sync { op: SyncOp::Lock(_) | SyncOp::ReadLock | SyncOp::WriteLock | SyncOp::CondRelock, .. })
     )
 }
 

@@ -124,7 +124,7 @@ impl<L: Listener> Walk<'_, '_, L> {
         Ok(())
     }
 
-    fn act(&mut self, number: u32, action: Action) -> Going {
+    pub(crate) fn act(&mut self, number: u32, action: Action) -> Going {
         let at = self.moment(number).ok_or(Halt::Over)?;
         self.listener.act(&mut self.terms, &at, action);
         Ok(())
@@ -155,7 +155,7 @@ impl<L: Listener> Walk<'_, '_, L> {
     // --- memory
 
     /// The address of an access, which from here on is what it was.
-    fn pinned_address(&mut self, number: u32, ptr: &Expr) -> Result<u64, Halt> {
+    pub(crate) fn pinned_address(&mut self, number: u32, ptr: &Expr) -> Result<u64, Halt> {
         let address = self.evaluate(number, ptr)?;
         if let Some(term) = address.term {
             let at = self.moment(number).ok_or(Halt::Over)?;
@@ -314,6 +314,7 @@ impl<L: Listener> Walk<'_, '_, L> {
         if self.threads.contains_key(&child) || child as usize > self.threads.len() + MANY_THREADS {
             return Err(Halt::Problem("a thread was started that the trace does not know".to_string()));
         }
+        self.handles.insert(bits, child);
         let at = self.moment(number).ok_or(Halt::Over)?;
         // One step: who stands before it has neither stored the handle nor started the thread.
         if let Some(touch) = touch {
@@ -419,7 +420,7 @@ impl<L: Listener> Walk<'_, '_, L> {
     }
 
     /// What a step means to others; a result that is more than what was recorded.
-    fn sync_step(
+    pub(crate) fn sync_step(
         &mut self,
         number: u32,
         op: &SyncOp,

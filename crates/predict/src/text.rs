@@ -246,6 +246,7 @@ impl Reader {
             kind,
             locks: Rc::new(locks.iter().map(|(lock, shared, _)| (*lock, *shared)).collect()),
             section: None,
+            pending: false,
         });
         list.push(id);
         self.lines.push(line.to_string());

@@ -194,6 +194,8 @@ pub struct Walk<'p, 't, L> {
     pub paths: Option<BTreeMap<u32, Vec<Place>>>,
     /// The sizes of barriers.
     pub(crate) barriers: BTreeMap<Location, u128>,
+    /// Whose handles these are.
+    pub(crate) handles: BTreeMap<u64, u32>,
     pub listener: L,
 }
 
@@ -261,6 +263,7 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
             trace,
             paths: None,
             barriers: BTreeMap::new(),
+            handles: BTreeMap::new(),
             listener,
         }
     }
