@@ -703,6 +703,22 @@ impl Encoded {
         }
     }
 
+    /// A thread stops before a schedule point. Whether that rules out the model that the solver has found.
+    pub(crate) fn never_pass(&mut self, ctp: &TraceProgram, thread: u32, point: u32) -> bool {
+        let begun = ctp.begun.get(&thread).copied().unwrap_or(0);
+        let kept = self.slice.kept.get(&thread).into_iter().flatten();
+        // (The start of a thread is before its first point, and what is over has passed it.)
+        let later = kept
+            .map(|id| (ctp.event(*id), self.done(*id)))
+            .filter(|(event, _)| event.point >= point && event.index >= begun && !matches!(event.kind, Kind::Start));
+        let later: Vec<Lit> = later.map(|(_, happens)| happens).collect();
+        let is_news = later.iter().any(|happens| self.solver.value(*happens));
+        for happens in later {
+            self.solver.add_clause(&[!happens]);
+        }
+        is_news
+    }
+
     // --- ¬Φ_PRP
 
     /// What has to hold for a thread to stand right before something that comes after `count` of its events, where `guard` holds

@@ -28,7 +28,7 @@ impl Walk<'_, '_, Builder> {
         let Some(instr) = blocks[place.block].instrs.get(place.index as usize) else { return Ok(()) };
         match &instr.op {
             Op::Sync { op, at, .. } if may_wait(op) => {
-                let address = self.pinned_address(number, at)?;
+                let address = self.pinned(number, at, None)?;
                 let object = self.locate(number, address);
                 let shared = matches!(op, SyncOp::ReadLock);
                 match op {
@@ -39,7 +39,7 @@ impl Walk<'_, '_, Builder> {
                 }
             }
             Op::Join { thread, .. } => {
-                let handle = self.pinned_address(number, thread)?;
+                let handle = self.pinned(number, thread, None)?;
                 match self.handles.get(&handle).copied() {
                     Some(child) => self.act(number, Action::Join { child }),
                     None => Ok(()),

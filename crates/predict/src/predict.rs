@@ -6,7 +6,7 @@
 
 use crate::encode::{Encoded, Encoding};
 use crate::event::{EventId, Kind, TraceProgram};
-use crate::follow::follow;
+use crate::follow::{Reached, follow};
 use crate::model::Model;
 use crate::question::{Question, questions};
 use crate::slice::Wanted;
@@ -128,7 +128,7 @@ pub fn predict(program: &Program, ctp: &mut TraceProgram, options: &PredictOptio
         let mut asking = Asking::new(Some(program), ctp, options, true, &mut gaps);
         let reach =
             asking.run(ctp, options, &mut |ctp, question, order, bound| judge.take(ctp, question, order, bound));
-        asking.add_to(&mut stats);
+        asking.add_to(&mut stats, &mut gaps);
         if reach == Reach::All && asking.refuses_recorded(ctp, options) {
             gaps.push(
                 "the recorded run is not one that Leno's semantics allows: what is outside of it is not known"
@@ -169,7 +169,7 @@ fn in_windows(
             let all: Vec<EventId> = order[..from].iter().copied().chain(here).collect();
             judge.take(ctp, &whole, &all, bound)
         });
-        asking.add_to(stats);
+        asking.add_to(stats, gaps);
         window.give_back(ctp);
         match reach {
             Reach::First | Reach::Stopped(_) => return reach,
@@ -200,7 +200,7 @@ pub(crate) fn answers(ctp: &mut TraceProgram, options: &PredictOptions) -> (Vec<
     let mut asking = Asking::new(None, ctp, options, true, &mut Vec::new());
     let reach = asking.run(ctp, options, &mut |_, question, order, _| {
         found.push((question.clone(), order.to_vec()));
-        true
+        Heard::Confirmed
     });
     (found, reach)
 }
@@ -214,15 +214,23 @@ struct Judge<'a> {
 }
 
 impl Judge<'_> {
-    /// Whether the answer is confirmed.
-    fn take(&mut self, ctp: &TraceProgram, question: &Question, order: &[EventId], bound: Option<usize>) -> bool {
+    fn take(&mut self, ctp: &TraceProgram, question: &Question, order: &[EventId], bound: Option<usize>) -> Heard {
         let mut machine = self.options.machine.clone();
         machine.spurious_wakeups &= !matches!(question, Question::Deadlock(_) | Question::Stuck(_));
         let followed = follow(self.program, ctp, question, order, &machine);
-        let is_tainted = followed.as_ref().is_ok_and(|(_, is_tainted)| *is_tainted);
-        let witness = followed.and_then(|(witness, _)| match is_covered(&witness, self.options.properties) {
-            true => Ok(Box::new(witness)),
-            false => Err("something else goes wrong first".to_string()),
+        let is_tainted = followed.as_ref().is_ok_and(|reached| reached.is_tainted);
+        if let Ok(Reached { witness, wrong_at: Some((name, point)), .. }) = &followed
+            && let Claim::Violation { kind, span, .. } = &witness.claim
+            && is_always(*kind)
+            && !is_covered(witness, self.options.properties)
+            && let Some(thread) = ctp.threads.values().find(|thread| thread.name == *name)
+        {
+            let why = format!("{name} goes wrong at {} whenever it comes there ({})", self.show(*span), kind.title());
+            return Heard::Never { thread: thread.number, point: *point, why };
+        }
+        let witness = followed.and_then(|reached| match is_covered(&reached.witness, self.options.properties) {
+            true => Ok(Box::new(reached.witness)),
+            false => Err(format!("something else goes wrong first: {:?}", reached.witness.claim)),
         });
         let is_confirmed = witness.is_ok();
         let places: BTreeSet<String> = self.spans(ctp, question).into_iter().map(|span| self.show(span)).collect();
@@ -238,7 +246,7 @@ impl Judge<'_> {
         if is_new || is_confirmed {
             self.predicted.push(Predicted { title, places, witness, bound, is_tainted });
         }
-        is_confirmed
+        if is_confirmed { Heard::Confirmed } else { Heard::Open }
     }
 
     fn spans(&self, ctp: &TraceProgram, question: &Question) -> Vec<Span> {
@@ -268,11 +276,32 @@ fn is_covered(witness: &Witness, properties: Properties) -> bool {
     }
 }
 
-/// Hears an answer: the question, the order of events, and the bound. Whether it is confirmed.
-type Hears<'h> = dyn FnMut(&TraceProgram, &Question, &[EventId], Option<usize>) -> bool + 'h;
+/// Whether a violation is the same in all orders in which its thread comes to it on the recorded path: addresses are what they were,
+/// and so is what the thread has locked.
+fn is_always(kind: ViolationKind) -> bool {
+    use ViolationKind::*;
+    matches!(kind, OutOfBounds | InvalidPointer | WriteToConstant | InvalidFree | InvalidUnlock)
+}
+
+/// What becomes of an answer.
+enum Heard {
+    Confirmed,
+    Open,
+    /// A thread never passes this schedule point: it goes wrong there, in the run itself, too.
+    Never {
+        thread: u32,
+        point: u32,
+        why: String,
+    },
+}
+
+/// Hears an answer: the question, the order of events, and the bound.
+type Hears<'h> = dyn FnMut(&TraceProgram, &Question, &[EventId], Option<usize>) -> Heard + 'h;
 
 /// A trace program in the solver, with its questions.
 struct Asking {
+    /// What is not looked at, in words.
+    gaps: Vec<String>,
     questions: Vec<Question>,
     literals: Vec<Lit>,
     any: Lit,
@@ -311,10 +340,15 @@ impl Asking {
         let clause: Vec<Lit> = std::iter::once(!any).chain(literals.iter().copied()).collect();
         encoded.solver.add_clause(&clause);
         let encode_seconds = start.elapsed().as_secs_f64();
-        Asking { questions, literals, any, encoded, encode_seconds, solve_seconds: 0.0 }
+        Asking { gaps: Vec::new(), questions, literals, any, encoded, encode_seconds, solve_seconds: 0.0 }
     }
 
-    fn add_to(&self, stats: &mut Stats) {
+    fn add_to(&mut self, stats: &mut Stats, gaps: &mut Vec<String>) {
+        for gap in std::mem::take(&mut self.gaps) {
+            if !gaps.contains(&gap) {
+                gaps.push(gap);
+            }
+        }
         stats.kept += self.encoded.slice.kept.values().map(Vec::len).sum::<usize>();
         stats.questions += self.questions.len();
         stats.links += self.encoded.links;
@@ -380,11 +414,24 @@ impl Asking {
             let stuck = self.encoded.stuck_now(ctp);
             let order = self.encoded.schedule();
             let allowed = bound.map(|(_, bound)| bound);
-            let mut is_confirmed = hears(ctp, &question, &order, allowed);
-            if !is_confirmed {
+            let mut heard = hears(ctp, &question, &order, allowed);
+            if let Heard::Open = heard {
                 let shorter = self.shorter(options, bound.map(|(literal, _)| literal), self.literals[found], order);
-                is_confirmed = shorter.is_some_and(|shorter| hears(ctp, &question, &shorter, allowed));
+                if let Some(shorter) = shorter {
+                    heard = hears(ctp, &question, &shorter, allowed);
+                }
             }
+            if let Heard::Never { thread, point, why } = heard {
+                // If that did not rule the answer out, it is about what comes after: there is nothing to find.
+                if !self.encoded.never_pass(ctp, thread, point) {
+                    self.forget(ctp, &question, &stuck, false);
+                }
+                if !self.gaps.contains(&why) {
+                    self.gaps.push(why);
+                }
+                continue;
+            }
+            let is_confirmed = matches!(heard, Heard::Confirmed);
             self.forget(ctp, &question, &stuck, is_confirmed);
             if is_confirmed && !options.all {
                 return Some(Reach::First);

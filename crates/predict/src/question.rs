@@ -6,11 +6,11 @@
 use crate::encode::Encoded;
 use crate::event::{EventId, Kind, TraceProgram};
 use crate::instances::InstanceId;
-use crate::stuck::stuck_places;
+use crate::stuck::{operation, stuck_places};
 use crate::survey::PieceId;
 use crate::walk::Location;
 use leno_explore::Properties;
-use leno_ir::program::{Body, Op, Place, Program, SyncOp};
+use leno_ir::program::{Op, Place, Program, SyncOp};
 use leno_logic::literal::Lit;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -253,6 +253,11 @@ fn deadlocks(program: Option<&Program>, ctp: &TraceProgram, questions: &mut Vec<
         if program.is_some_and(|program| !waits(program, event.place)) {
             continue;
         }
+        // Who waits for himself is a circle of one. Only the run shows whether he does: a lock may be recursive.
+        let is_mutex = program.is_some_and(|program| is_mutex(program, event.place));
+        if event.pending && is_mutex && event.locks.iter().any(|(held, _)| *held == lock) {
+            questions.push(Question::Deadlock(vec![EventId(index as u32)]));
+        }
         for &(held, held_shared) in event.locks.iter().filter(|(held, _)| *held != lock) {
             let event = EventId(index as u32);
             let thread = ctp.event(event).thread;
@@ -283,12 +288,14 @@ fn deadlocks(program: Option<&Program>, ctp: &TraceProgram, questions: &mut Vec<
 
 /// Whether the step at a place waits for a lock, and does not only try.
 fn waits(program: &Program, place: Place) -> bool {
-    let Body::Blocks(blocks) = &program.functions[place.func].body else { return false };
-    let instr = blocks[place.block].instrs.get(place.index as usize);
     matches!(
-        instr.map(|instr| &instr.op),
+        operation(program, place),
         Some(Op::Sync { op: SyncOp::Lock(_) | SyncOp::ReadLock | SyncOp::WriteLock | SyncOp::CondRelock, .. })
     )
+}
+
+fn is_mutex(program: &Program, place: Place) -> bool {
+    matches!(operation(program, place), Some(Op::Sync { op: SyncOp::Lock(_), .. }))
 }
 
 struct Circles<'a> {

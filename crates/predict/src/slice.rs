@@ -82,5 +82,12 @@ fn shared_locks(ctp: &TraceProgram) -> BTreeSet<Location> {
             users.entry(*lock).or_default().insert(event.thread);
         }
     }
-    users.into_iter().filter(|(_, users)| users.len() > 1).map(|(lock, _)| lock).collect()
+    let mut shared: BTreeSet<Location> =
+        users.into_iter().filter(|(_, users)| users.len() > 1).map(|(lock, _)| lock).collect();
+    // The run may have ended because somebody waits for himself.
+    shared.extend(ctp.events.iter().filter(|event| event.pending).filter_map(|event| match event.kind {
+        Kind::Acquire { lock, .. } => Some(lock),
+        _ => None,
+    }));
+    shared
 }

@@ -14,6 +14,9 @@ const MANY_THREADS: usize = 1 << 16;
 /// What the number of a synchronisation object is kept apart by from the bytes of the object.
 const COUNTER: u64 = 1 << 62;
 
+/// Nothing lies below this address: it is the first page.
+const NEAR_NULL: u128 = 4096;
+
 impl<L: Listener> Walk<'_, '_, L> {
     pub(crate) fn instruction(&mut self, number: u32, instr: &Instr, alone: bool) -> Going {
         match &instr.op {
@@ -51,7 +54,7 @@ impl<L: Listener> Walk<'_, '_, L> {
                 other => Err(self.misfit(number, "an allocation", other)),
             },
             Op::Free { ptr } => {
-                self.pinned_address(number, ptr)?;
+                self.pinned(number, ptr, None)?;
                 match self.next(number)? {
                     Record::Freed { .. } => {
                         let thread = self.thread(number)?;
@@ -64,7 +67,7 @@ impl<L: Listener> Walk<'_, '_, L> {
                 }
             }
             Op::ObjectSize { dst, ptr } => {
-                self.pinned_address(number, ptr)?;
+                self.pinned(number, ptr, None)?;
                 let value = self.next_value(number)?;
                 self.set(number, *dst, Val::fixed(value))
             }
@@ -156,18 +159,22 @@ impl<L: Listener> Walk<'_, '_, L> {
 
     /// The address of an access, which from here on is what it was.
     pub(crate) fn pinned_address(&mut self, number: u32, ptr: &Expr) -> Result<u64, Halt> {
+        self.pinned(number, ptr, Some(ViolationKind::NullDereference))
+    }
+
+    /// An address or a handle, which from here on is what it was; and what is wrong if it is null.
+    pub(crate) fn pinned(&mut self, number: u32, ptr: &Expr, if_null: Option<ViolationKind>) -> Result<u64, Halt> {
         let address = self.evaluate(number, ptr)?;
         if let Some(term) = address.term {
             let at = self.moment(number).ok_or(Halt::Over)?;
             let width = self.terms.width(term);
-            let null = self.terms.bits(width, 0);
-            let bad = self.terms.eq(term, null);
-            let suspect = Suspect {
-                kind: ViolationKind::NullDereference,
-                span: at.span,
-                message: "a pointer that another thread sets is null".to_string(),
-            };
-            self.listener.suspect(&mut self.terms, &at, bad, suspect);
+            if let Some(kind) = if_null {
+                // A member or an element of what is not there has an address near null.
+                let end = self.terms.bits(width, NEAR_NULL);
+                let bad = self.terms.ult(term, end);
+                let message = "a pointer that another thread sets is null".to_string();
+                self.listener.suspect(&mut self.terms, &at, bad, Suspect { kind, span: at.span, message });
+            }
             if let Some(pin) = address.pinned(&mut self.terms) {
                 self.demand(number, pin);
             }
@@ -243,7 +250,7 @@ impl<L: Listener> Walk<'_, '_, L> {
         let target = match callee {
             Callee::Direct(id) | Callee::Indirect(Expr::Function(id)) => Some(*id),
             Callee::Indirect(address) => {
-                let address = self.pinned_address(number, address)?;
+                let address = self.pinned(number, address, Some(ViolationKind::InvalidCall))?;
                 self.instances.functions.get(&address).copied()
             }
         };
@@ -300,7 +307,7 @@ impl<L: Listener> Walk<'_, '_, L> {
     }
 
     fn spawn(&mut self, number: u32, handle: Option<&Access>, func: &Expr, args: &[Expr]) -> Going {
-        let address = self.pinned_address(number, func)?;
+        let address = self.pinned(number, func, Some(ViolationKind::InvalidCall))?;
         let mut values = Vec::new();
         for arg in args {
             let ty = self.ty(number, arg);
@@ -350,7 +357,7 @@ impl<L: Listener> Walk<'_, '_, L> {
         {
             return Err(Halt::Waits);
         }
-        self.pinned_address(number, thread)?;
+        self.pinned(number, thread, Some(ViolationKind::InvalidThread))?;
         let Record::Join { thread: child, result, .. } = self.next(number)? else { return Err(Halt::Over) };
         match self.threads.get(&child).map(|child| child.state) {
             Some(State::Finished) if child != number => {}

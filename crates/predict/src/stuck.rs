@@ -38,7 +38,7 @@ pub(crate) struct Stuck {
 type Holders = BTreeMap<Location, BTreeMap<u32, [Lit; 2]>>;
 
 /// The operation at a place.
-fn operation(program: &Program, place: Place) -> Option<&Op> {
+pub(crate) fn operation(program: &Program, place: Place) -> Option<&Op> {
     let Body::Blocks(blocks) = &program.functions.get(place.func)?.body else { return None };
     blocks.get(place.block)?.instrs.get(place.index as usize).map(|instr| &instr.op)
 }
