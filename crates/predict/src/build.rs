@@ -10,7 +10,7 @@ use crate::must::MustOrder;
 use crate::survey::{Class, Piece, PieceId, Sharing, Survey};
 use crate::trace::Trace;
 use crate::walk::{Action, Change, Listener, Location, Moment, Suspect, Touch, Walk};
-use leno_ir::program::{Place, Program};
+use leno_ir::program::{Place, Program, Span};
 use leno_logic::term::{Assignment, Sort, Term, Terms, evaluate};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,6 +23,8 @@ struct ThreadState {
     locks: Rc<Vec<(Location, bool)>>,
     section: Option<u32>,
     depth: u32,
+    block: Option<u32>,
+    block_depth: u32,
 }
 
 pub(crate) struct Builder {
@@ -36,6 +38,8 @@ pub(crate) struct Builder {
     targets: Vec<Target>,
     touches: Vec<(crate::instances::InstanceId, EventId)>,
     sections: u32,
+    /// Where each marked block begins.
+    blocks: Vec<Span>,
 }
 
 /// Walks the trace twice, and gives its events.
@@ -58,6 +62,7 @@ pub fn build(program: &Program, trace: &Trace) -> TraceProgram {
         targets: Vec::new(),
         touches: Vec::new(),
         sections: 0,
+        blocks: Vec::new(),
     };
     let mut second = Walk::new(program, trace, &mut instances, builder);
     let walked = second.run();
@@ -84,6 +89,7 @@ pub fn build(program: &Program, trace: &Trace) -> TraceProgram {
         pieces: builder.pieces,
         targets: builder.targets,
         must: Rc::new(must),
+        blocks: Rc::new(builder.blocks),
         touches: builder.touches,
         gaps,
         accesses,
@@ -177,6 +183,7 @@ impl Builder {
             kind,
             locks: Rc::clone(&thread.locks),
             section: thread.section,
+            block: thread.block,
             pending: false,
         };
         thread.events.push(id);
@@ -439,6 +446,24 @@ impl Listener for Builder {
                 thread.depth = thread.depth.saturating_sub(1);
                 if thread.depth == 0 {
                     thread.section = None;
+                }
+                return;
+            }
+            Action::BeginBlock => {
+                let number = self.blocks.len() as u32;
+                let thread = self.thread(at.thread);
+                thread.block_depth += 1;
+                if thread.block.is_none() {
+                    thread.block = Some(number);
+                    self.blocks.push(at.span);
+                }
+                return;
+            }
+            Action::EndBlock => {
+                let thread = self.thread(at.thread);
+                thread.block_depth = thread.block_depth.saturating_sub(1);
+                if thread.block_depth == 0 {
+                    thread.block = None;
                 }
                 return;
             }

@@ -88,7 +88,7 @@ struct Reader {
 
 impl Encoded {
     /// Everything but the questions. `seeds` are the terms that questions depend on.
-    pub fn new(ctp: &mut TraceProgram, seeds: &[Term], wanted: Wanted, model: Model, encoding: Encoding) -> Encoded {
+    pub fn new(ctp: &mut TraceProgram, seeds: &[Term], wanted: &Wanted, model: Model, encoding: Encoding) -> Encoded {
         let slice = slice(ctp, seeds, wanted);
         let mut solver = Solver::default();
         let start = solver.add_chain();
@@ -449,6 +449,13 @@ impl Encoded {
             Encoding::Composition => self.compose(node, &linked, start),
             Encoding::Cssa => self.write_out(ctp, reader, &linked, start),
         }
+    }
+
+    /// What has to hold for an event to write to a piece.
+    pub(crate) fn writes_to(&mut self, ctp: &TraceProgram, id: EventId, piece: PieceId) -> Option<Lit> {
+        let Kind::Access { writes, .. } = &ctp.event(id).kind else { return None };
+        let write = writes.iter().find(|write| write.piece == piece)?;
+        Some(self.solver.literal(&ctp.terms, write.condition))
     }
 
     /// A write happens, and writes.

@@ -6,12 +6,12 @@
 
 use crate::event::{EventId, Kind, TraceProgram};
 use crate::question::Question;
-use leno_explore::claim_race;
+use leno_explore::{claim_race, racer};
 use leno_ir::interp::{
-    Captured, Environment, FileHandle, Image, Machine, OpenMode, Options, Source, Status, StepResult, ThreadId,
-    Violation, Wait,
+    Captured, Environment, FileHandle, Footprint, Image, Machine, OpenMode, Options, Source, Status, StepResult,
+    ThreadId, Violation, Wait,
 };
-use leno_ir::program::{Place, Program};
+use leno_ir::program::{Place, Program, Span};
 use leno_ir::witness::{Claim, Input, Observer, Recorder, Waiting, Witness};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -138,10 +138,21 @@ fn claim_violation(violation: Violation) -> Claim {
     }
 }
 
+fn conflict(a: Option<Footprint>, b: Option<Footprint>) -> bool {
+    a.zip(b).is_some_and(|(a, b)| a.conflicts(b))
+}
+
 impl Follower<'_> {
     fn all(&mut self, ctp: &TraceProgram, question: &Question, order: &[EventId]) -> Followed<Claim> {
+        let mut racers = Vec::new();
         for &id in order {
             let event = ctp.event(id);
+            if let Question::Broken(broken) = question
+                && (id == broken.first || id == broken.between)
+            {
+                let thread = self.come_to(ctp, id)?;
+                racers.push((racer(&self.machine, thread), self.machine.footprint(thread)));
+            }
             if !matches!(event.kind, Kind::Start) {
                 let thread = self.find(&ctp.threads[&event.thread].name)?;
                 self.pass(thread, event.point, Some(event.place))?;
@@ -173,6 +184,20 @@ impl Follower<'_> {
                     threads.push(self.come_to(ctp, *id)?);
                 }
                 self.deadlock(&threads)
+            }
+            Question::Broken(broken) => {
+                let thread = self.come_to(ctp, broken.second)?;
+                let (second, last) = (racer(&self.machine, thread), self.machine.footprint(thread));
+                let Ok([(first, before), (between, amid)]) = <[_; 2]>::try_from(racers) else {
+                    return Err(Stray::Lost("the other accesses are not made".to_string()));
+                };
+                if !(conflict(last, amid) && conflict(before, amid)) {
+                    return Err(Stray::Lost("the accesses do not conflict".to_string()));
+                }
+                let program = self.machine.program();
+                let file = |span: Span| program.files.get(span.file).map_or("", String::as_str);
+                let block = broken.reason(ctp, &|span| format!("{}:{}", file(span), span.line));
+                Ok(Claim::Atomicity { first, between, second, block })
             }
             Question::Stuck(_) => match self.deadlock(&[])? {
                 Claim::Deadlock { waiting } if waiting.is_empty() => {

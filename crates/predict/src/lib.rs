@@ -30,12 +30,13 @@
 //! | `slice` | what the question does not depend on is left out |
 //! | `encode` | the formula (section 4) |
 //! | `model` | which reorderings count (section 6) |
-//! | `question`, `stuck` | what could go wrong |
+//! | `question`, `stuck`, `atomicity` | what could go wrong |
 //! | `predict` | asking, with a bound on context switches if wanted (section 5) |
 //! | `window` | a long trace, a piece at a time |
 //! | `follow` | the answer, followed by the interpreter |
 //! | `text` | traces of other tools |
 
+mod atomicity;
 mod build;
 mod encode;
 mod event;
@@ -58,6 +59,7 @@ pub mod trace;
 mod walk;
 mod window;
 
+pub use atomicity::Blocks;
 pub use build::{build, paths};
 pub use encode::Encoding;
 pub use event::TraceProgram;

@@ -4,6 +4,7 @@
 //! and what it does not is left open and said so. With a bound on context switches the bound grows from 1 (paper 003, section 5); if a
 //! refutation did not need it, there is nothing with more switches either. A long trace is looked at window by window.
 
+use crate::atomicity::Blocks;
 use crate::encode::{Encoded, Encoding};
 use crate::event::{EventId, Kind, TraceProgram};
 use crate::follow::{Reached, follow};
@@ -31,6 +32,7 @@ pub struct PredictOptions {
     pub properties: Properties,
     pub model: Model,
     pub encoding: Encoding,
+    pub blocks: Blocks,
     /// At most so many context switches.
     pub context_bound: Option<usize>,
     /// So many events at a time; None: all of them.
@@ -48,6 +50,7 @@ impl Default for PredictOptions {
             properties: Properties::DEFAULT,
             model: Model::default(),
             encoding: Encoding::default(),
+            blocks: Blocks::default(),
             context_bound: None,
             window: Some(WINDOW),
             all: false,
@@ -181,8 +184,8 @@ fn in_windows(
 
 /// Whether the recorded run is one of the runs that the encoding admits, as it has to be.
 pub fn admits_recorded(ctp: &mut TraceProgram, encoding: Encoding) -> bool {
-    let wanted = Wanted { frees: true, reads: true };
-    let mut encoded = Encoded::new(ctp, &[], wanted, Model::Symbolic, encoding);
+    let wanted = Wanted { frees: true, reads: true, ..Wanted::default() };
+    let mut encoded = Encoded::new(ctp, &[], &wanted, Model::Symbolic, encoding);
     let all = everything(&encoded, ctp);
     encoded.solver.solve(&all, &Limits::default()) == Answer::Satisfiable
 }
@@ -256,6 +259,9 @@ impl Judge<'_> {
                 [first, second].map(|id| ctp.event(*id).span).to_vec()
             }
             Question::Deadlock(events) => events.iter().map(|id| ctp.event(*id).span).collect(),
+            Question::Broken(broken) => {
+                [broken.first, broken.between, broken.second].map(|id| ctp.event(id).span).to_vec()
+            }
             Question::Stuck(place) => {
                 let here = ctp.events.iter().find(|event| event.place == *place);
                 here.map(|event| event.span).into_iter().collect()
@@ -319,7 +325,7 @@ impl Asking {
         gaps: &mut Vec<String>,
     ) -> Asking {
         let start = Instant::now();
-        let (questions, left_out) = questions(program, ctp, options.properties, is_whole);
+        let (questions, left_out) = questions(program, ctp, options.properties, options.blocks, is_whole);
         let why = "of very many pairs from the same places, only those closest in time were asked about";
         if left_out && !gaps.iter().any(|gap| gap == why) {
             gaps.push(why.to_string());
@@ -330,8 +336,12 @@ impl Asking {
                 seeds.extend([ctp.targets[*index].guard, ctp.targets[*index].bad]);
             }
         }
-        let wanted = Wanted { frees: options.properties.memory, reads: options.model != Model::Symbolic };
-        let mut encoded = Encoded::new(ctp, &seeds, wanted, options.model, options.encoding);
+        let wanted = Wanted {
+            frees: options.properties.memory,
+            reads: options.model != Model::Symbolic,
+            events: questions.iter().flat_map(Question::needs).collect(),
+        };
+        let mut encoded = Encoded::new(ctp, &seeds, &wanted, options.model, options.encoding);
         if let (Some(program), true) = (program, questions.iter().any(|one| matches!(one, Question::Stuck(_)))) {
             encoded.add_stuck(program, ctp);
         }

@@ -3,6 +3,7 @@
 //! Each question is a set of literals: certain threads stand at certain places, certain events have happened. The solver is asked for an
 //! order in which all literals of some question hold.
 
+use crate::atomicity::{Block, Blocks, Broken, broken_blocks};
 use crate::encode::Encoded;
 use crate::event::{EventId, Kind, TraceProgram};
 use crate::instances::InstanceId;
@@ -24,6 +25,8 @@ pub enum Question {
     Deadlock(Vec<EventId>),
     /// Freed first, and then touched.
     UseAfterFree(EventId, EventId),
+    /// Somebody comes between two accesses of a block.
+    Broken(Broken),
     /// Nobody can go on, and somebody stands at this place.
     Stuck(Place),
 }
@@ -42,6 +45,7 @@ pub fn questions(
     program: Option<&Program>,
     ctp: &TraceProgram,
     properties: Properties,
+    blocks: Blocks,
     is_whole: bool,
 ) -> (Vec<Question>, bool) {
     let mut questions = Vec::new();
@@ -63,7 +67,9 @@ pub fn questions(
     if properties.memory {
         uses_after_free(ctp, &mut questions);
     }
-    (questions, left_out)
+    let (broken, too_many) = broken_blocks(ctp, blocks);
+    questions.extend(broken.into_iter().map(Question::Broken));
+    (questions, left_out || too_many)
 }
 
 impl Question {
@@ -94,6 +100,16 @@ impl Question {
                 lits.extend(encoded.happens(*free));
                 lits.extend(stands_at(ctp, encoded, *touch));
             }
+            Question::Broken(broken) => {
+                lits.extend(stands_at(ctp, encoded, broken.second));
+                lits.push(encoded.done(broken.between));
+                lits.push(encoded.precedes(ctp, broken.first, broken.between));
+                for (id, writes) in [broken.first, broken.between].into_iter().zip(broken.writes) {
+                    if writes {
+                        lits.extend(encoded.writes_to(ctp, id, broken.piece));
+                    }
+                }
+            }
             Question::Stuck(place) => lits.extend(encoded.is_stuck_at(ctp, *place)),
         }
         // What only knows what was seen may still see something else in the assertion itself.
@@ -112,6 +128,9 @@ impl Question {
             Question::Target(index) => vec![ctp.targets[*index].place],
             Question::Race(first, second) | Question::UseAfterFree(first, second) => vec![place(first), place(second)],
             Question::Deadlock(events) => events.iter().map(place).collect(),
+            Question::Broken(Broken { first, between, second, .. }) => {
+                vec![place(first), place(between), place(second)]
+            }
             Question::Stuck(place) => vec![*place],
         };
         places.sort_unstable();
@@ -126,7 +145,25 @@ impl Question {
             Question::Race(first, second) => Question::Race(of(first), of(second)),
             Question::Deadlock(events) => Question::Deadlock(events.iter().map(of).collect()),
             Question::UseAfterFree(free, touch) => Question::UseAfterFree(of(free), of(touch)),
+            Question::Broken(broken) => Question::Broken(Broken {
+                first: of(&broken.first),
+                between: of(&broken.between),
+                second: of(&broken.second),
+                block: match broken.block {
+                    Block::Inferred(release) => Block::Inferred(of(&release)),
+                    marked => marked,
+                },
+                ..*broken
+            }),
             Question::Stuck(place) => Question::Stuck(*place),
+        }
+    }
+
+    /// The events that must not be sliced away.
+    pub fn needs(&self) -> Vec<EventId> {
+        match self {
+            Question::Broken(broken) => vec![broken.first, broken.between],
+            _ => Vec::new(),
         }
     }
 
@@ -137,6 +174,7 @@ impl Question {
             Question::Race(..) => "data race",
             Question::Deadlock(_) | Question::Stuck(_) => "deadlock",
             Question::UseAfterFree(..) => "use after free",
+            Question::Broken(_) => "atomicity violation",
         }
     }
 }

@@ -165,21 +165,30 @@ impl<L: Listener> Walk<'_, '_, L> {
     /// An address or a handle, which from here on is what it was; and what is wrong if it is null.
     pub(crate) fn pinned(&mut self, number: u32, ptr: &Expr, if_null: Option<ViolationKind>) -> Result<u64, Halt> {
         let address = self.evaluate(number, ptr)?;
-        if let Some(term) = address.term {
-            let at = self.moment(number).ok_or(Halt::Over)?;
-            let width = self.terms.width(term);
-            if let Some(kind) = if_null {
-                // A member or an element of what is not there has an address near null.
-                let end = self.terms.bits(width, NEAR_NULL);
-                let bad = self.terms.ult(term, end);
-                let message = "a pointer that another thread sets is null".to_string();
-                self.listener.suspect(&mut self.terms, &at, bad, Suspect { kind, span: at.span, message });
-            }
-            if let Some(pin) = address.pinned(&mut self.terms) {
-                self.demand(number, pin);
-            }
+        if let Some(kind) = if_null {
+            self.suspect_null(number, address, kind)?;
+        }
+        if let Some(pin) = address.pinned(&mut self.terms) {
+            self.demand(number, pin);
         }
         Ok(address.bits as u64)
+    }
+
+    /// An address that may be null, and perhaps was.
+    fn suspect_null(&mut self, number: u32, address: Val, kind: ViolationKind) -> Going {
+        // A member or an element of what is not there has an address near null.
+        let was_null = address.bits < NEAR_NULL && kind != ViolationKind::InvalidThread;
+        let bad = match address.term {
+            Some(term) => {
+                let end = self.terms.bits(self.terms.width(term), NEAR_NULL);
+                self.terms.ult(term, end)
+            }
+            None => self.terms.bool(was_null),
+        };
+        let at = self.moment(number).ok_or(Halt::Over)?;
+        let message = "the pointer is null".to_string();
+        self.listener.suspect(&mut self.terms, &at, bad, Suspect { kind, span: at.span, message });
+        if was_null { Err(Halt::Over) } else { Ok(()) }
     }
 
     fn touch(&mut self, number: u32, access: &Access) -> Result<Touch, Halt> {
@@ -254,6 +263,9 @@ impl<L: Listener> Walk<'_, '_, L> {
                 self.instances.functions.get(&address).copied()
             }
         };
+        if let Some(mark) = target.and_then(|target| self.marks.get(&target).copied()) {
+            self.act(number, mark)?;
+        }
         let mut values = Vec::new();
         for arg in args {
             let ty = self.ty(number, arg);

@@ -246,6 +246,7 @@ impl Reader {
             kind,
             locks: Rc::new(locks.iter().map(|(lock, shared, _)| (*lock, *shared)).collect()),
             section: None,
+            block: None,
             pending: false,
         });
         list.push(id);
@@ -281,6 +282,7 @@ impl Reader {
             opaque: vec![false; count],
             targets: Vec::new(),
             must: Rc::new(MustOrder::new(&self.acts)),
+            blocks: Rc::default(),
             touches: Vec::new(),
             gaps: Vec::new(),
             accesses: self.events.len() as u64,

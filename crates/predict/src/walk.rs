@@ -88,6 +88,9 @@ pub enum Action {
     },
     BeginSection,
     EndSection,
+    /// The marks of a block that is expected to be atomic.
+    BeginBlock,
+    EndBlock,
 }
 
 /// What might go wrong at a moment.
@@ -194,6 +197,8 @@ pub struct Walk<'p, 't, L> {
     pub paths: Option<BTreeMap<u32, Vec<Place>>>,
     /// The sizes of barriers.
     pub(crate) barriers: BTreeMap<Location, u128>,
+    /// The functions that mark blocks.
+    pub(crate) marks: BTreeMap<FuncId, Action>,
     /// Whose handles these are.
     pub(crate) handles: BTreeMap<u64, u32>,
     pub listener: L,
@@ -252,6 +257,16 @@ impl Leaves for FrameLeaves<'_> {
     }
 }
 
+/// The functions that mark blocks; files may have their own, which are told apart by a number behind the name.
+fn marks(program: &Program) -> BTreeMap<FuncId, Action> {
+    let action = |name: &str| match name.split('.').next() {
+        Some("leno_expect_atomic_begin") => Some(Action::BeginBlock),
+        Some("leno_expect_atomic_end") => Some(Action::EndBlock),
+        _ => None,
+    };
+    program.functions.iter_enumerated().filter_map(|(id, function)| Some((id, action(&function.name)?))).collect()
+}
+
 impl<'p, 't, L: Listener> Walk<'p, 't, L> {
     pub fn new(program: &'p Program, trace: &'t Trace, instances: &'t mut Instances, listener: L) -> Self {
         Walk {
@@ -263,6 +278,7 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
             trace,
             paths: None,
             barriers: BTreeMap::new(),
+            marks: marks(program),
             handles: BTreeMap::new(),
             listener,
         }

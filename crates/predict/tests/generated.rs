@@ -43,6 +43,8 @@ struct Search<'a> {
     inputs: &'a BTreeMap<String, Vec<(u128, Place)>>,
     /// Where threads waited when the run ended.
     waited: &'a BTreeMap<String, Place>,
+    /// Where threads used a null pointer in the run itself.
+    crashed: &'a BTreeMap<String, Place>,
     found: Oracle,
     left: u64,
 }
@@ -167,12 +169,16 @@ impl<'p> Search<'_> {
 
     /// Whether a thread waits, at a step of its recorded path or where it waited at the end.
     fn waits_on_path(&self, state: &State<'p>, thread: ThreadId) -> bool {
+        let is_known = self.is_on_path(state, thread) || self.is_at_end(state, thread, self.waited);
+        is_known && state.machine.wait(thread).is_some()
+    }
+
+    /// Whether a thread has made all its steps and is where it was at the end.
+    fn is_at_end(&self, state: &State<'p>, thread: ThreadId, ends: &BTreeMap<String, Place>) -> bool {
         let name = state.machine.thread_name(thread);
         let place = state.machine.image().place(state.machine.pc(thread));
         let passed = state.passed.get(thread.0 as usize).copied().unwrap_or(0);
-        let is_last = self.paths.get(name).is_none_or(|path| path.len() == passed);
-        let is_known = self.is_on_path(state, thread) || (is_last && self.waited.get(name) == Some(&place));
-        is_known && state.machine.wait(thread).is_some()
+        self.paths.get(name).is_none_or(|path| path.len() == passed) && ends.get(name) == Some(&place)
     }
 
     fn is_deadlock(&self, state: &State<'p>) -> bool {
@@ -189,6 +195,11 @@ impl<'p> Search<'_> {
             return;
         }
         self.found.deadlock |= self.is_deadlock(&state);
+        for thread in state.machine.threads().ids().collect::<Vec<_>>() {
+            if self.is_at_end(&state, thread, self.crashed) {
+                self.step(&mut state.clone(), thread);
+            }
+        }
         let ready: Vec<ThreadId> = state.machine.threads().ids().filter(|id| self.is_on_path(&state, *id)).collect();
         for (index, first) in ready.iter().enumerate() {
             for second in &ready[index + 1..] {
@@ -228,11 +239,12 @@ fn oracle(
     trace: &Trace,
     inputs: &BTreeMap<String, Vec<(u128, Place)>>,
     waited: &BTreeMap<String, Place>,
+    crashed: &BTreeMap<String, Place>,
 ) -> Option<Oracle> {
     let paths = paths(program, trace);
     let image = Image::new(program);
     let machine = Machine::new(&image, &options(false));
-    let mut search = Search { paths: &paths, inputs, waited, found: Oracle::default(), left: BUDGET };
+    let mut search = Search { paths: &paths, inputs, waited, crashed, found: Oracle::default(), left: BUDGET };
     search.explore(State { machine, passed: vec![0], used: vec![0] });
     (search.left > 0).then_some(search.found)
 }
@@ -335,7 +347,13 @@ fn compare(seed: u64, shape: &Shape, tally: &mut Tally) {
         .filter(|(_, event)| event.pending)
         .map(|(name, event)| (name, event.place))
         .collect();
-    let Some(expected) = oracle(&program, &trace, &inputs, &waited) else {
+    let crashed: BTreeMap<String, Place> = events
+        .targets
+        .iter()
+        .filter(|target| target.what.kind == ViolationKind::NullDereference)
+        .map(|target| (events.threads[&target.thread].name.clone(), target.place))
+        .collect();
+    let Some(expected) = oracle(&program, &trace, &inputs, &waited, &crashed) else {
         tally.too_big += 1;
         return;
     };

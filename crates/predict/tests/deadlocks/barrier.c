@@ -6,7 +6,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_barrier_t barrier;
 static int shared;
 static void *keeper(void *unused) {
-    usleep(50000);
+    usleep(400000);
     pthread_mutex_lock(&mutex);
     pthread_barrier_wait(&barrier);
     pthread_mutex_unlock(&mutex);

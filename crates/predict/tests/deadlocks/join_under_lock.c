@@ -13,7 +13,7 @@ static void *worker(void *unused) {
 int main(void) {
     pthread_t thread;
     pthread_create(&thread, 0, worker, 0);
-    usleep(100000);
+    usleep(400000);
     pthread_mutex_lock(&mutex);
     pthread_join(thread, 0);
     pthread_mutex_unlock(&mutex);

@@ -14,7 +14,7 @@ static void *waiter(void *unused) {
 int main(void) {
     pthread_t thread;
     pthread_create(&thread, 0, waiter, 0);
-    usleep(100000);
+    usleep(400000);
     pthread_mutex_lock(&mutex);
     given = 1;
     pthread_cond_signal(&ready);

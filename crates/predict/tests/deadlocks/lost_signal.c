@@ -13,7 +13,7 @@ static void *waiter(void *unused) {
 int main(void) {
     pthread_t thread;
     pthread_create(&thread, 0, waiter, 0);
-    usleep(100000);
+    usleep(400000);
     pthread_mutex_lock(&mutex);
     pthread_cond_signal(&ready);
     pthread_mutex_unlock(&mutex);

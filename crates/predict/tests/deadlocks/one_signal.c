@@ -16,7 +16,7 @@ int main(void) {
     pthread_t one, other;
     pthread_create(&one, 0, waiter, 0);
     pthread_create(&other, 0, waiter, 0);
-    usleep(100000);
+    usleep(400000);
     pthread_mutex_lock(&mutex);
     pthread_cond_signal(&ready);
     pthread_cond_signal(&ready);

@@ -16,7 +16,7 @@ static void *left(void *unused) {
     return unused;
 }
 static void *right(void *unused) {
-    usleep(50000);
+    usleep(400000);
     sem_wait(&SECOND);
     sem_wait(&FIRST);
     sem_post(&FIRST);
