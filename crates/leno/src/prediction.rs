@@ -4,10 +4,11 @@ use crate::arguments::Sources;
 use crate::command::{Status, load, no_main, print, properties, recipe_options, say, write_file};
 use clap::{Args, ValueEnum};
 use leno::{Checked, Compiled, Stats, Verdict};
+use leno_explore::Properties;
 use leno_ir::program::DataModel;
 use leno_predict::record::{RecordOptions, Recorded, Recorder, program_name};
 use leno_predict::trace::{MAGIC, Trace};
-use leno_predict::{Encoding, Model, PredictOptions, Prediction, Reach, build, predict};
+use leno_predict::{Blocks, Encoding, Model, PredictOptions, Prediction, Reach, build, predict};
 use leno_replay::{ReplayOptions, Replayed};
 use leno_report::WitnessFile;
 use std::ffi::OsString;
@@ -53,7 +54,8 @@ pub struct Predict {
     pub program: Sources,
     #[command(flatten)]
     pub run: RunOnce,
-    /// What to look for: assert, race, deadlock, memsafety, overflow, or a `.prp` file [default: the first four]
+    /// What to look for: assert, race, deadlock, memsafety, overflow, atomicity, or a `.prp` file [default: the first four, and
+    /// whether blocks that are marked as atomic are]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub property: Vec<String>,
     /// Which reorderings of the run count
@@ -274,7 +276,7 @@ fn beginning(path: &Path) -> Vec<u8> {
 
 fn predict_program(ask: &Predict) -> Result<Status, Status> {
     let mut sources = ask.program.clone();
-    sources.check_overflow |= properties(&ask.property)?.overflow;
+    sources.check_overflow |= asked_for(&ask.property)?.0.overflow;
     let compiled = load_program(&sources)?;
     let scratch = std::env::temp_dir().join(format!("leno-predict-{}.leno", std::process::id()));
     let path = ask.trace.as_ref().unwrap_or(&scratch);
@@ -342,9 +344,25 @@ fn predict_recorded(
     report(ask, compiled, sources, &options, &prediction)
 }
 
+/// The properties, and the blocks that are to be atomic: those that are marked, unless something else is asked for.
+fn asked_for(names: &[String]) -> Result<(Properties, Blocks), Status> {
+    let (atomicity, others): (Vec<String>, Vec<String>) = names.iter().cloned().partition(|name| name == "atomicity");
+    let blocks = match (names.is_empty(), atomicity.is_empty()) {
+        (true, _) => Blocks::Marked,
+        (false, true) => Blocks::None,
+        (false, false) => Blocks::All,
+    };
+    match others.is_empty() && !atomicity.is_empty() {
+        true => Ok((Properties::NONE, blocks)),
+        false => Ok((properties(&others)?, blocks)),
+    }
+}
+
 fn predict_options(ask: &Predict) -> Result<PredictOptions, Status> {
+    let (properties, blocks) = asked_for(&ask.property)?;
     let mut options = PredictOptions {
-        properties: properties(&ask.property)?,
+        properties,
+        blocks,
         model: ask.model.into(),
         encoding: ask.encoding.into(),
         context_bound: ask.context_bound,

@@ -11,7 +11,7 @@ use crate::quiet::Privacy;
 use crate::survey::{Class, Piece, PieceId, Sharing, Survey};
 use crate::trace::Trace;
 use crate::walk::{Action, Change, Listener, Location, Moment, Suspect, Touch, Walk};
-use leno_ir::program::{Place, Program};
+use leno_ir::program::{Place, Program, Span};
 use leno_logic::term::{Assignment, Sort, Term, Terms, evaluate};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,9 +24,11 @@ struct ThreadState {
     locks: Rc<Vec<(Location, bool)>>,
     section: Option<u32>,
     depth: u32,
+    block: Option<u32>,
+    block_depth: u32,
 }
 
-struct Builder {
+pub(crate) struct Builder {
     sharing: Sharing,
     events: Vec<Event>,
     threads: BTreeMap<u32, ThreadState>,
@@ -37,6 +39,8 @@ struct Builder {
     targets: Vec<Target>,
     touches: Vec<(crate::instances::InstanceId, EventId)>,
     sections: u32,
+    /// Where each marked block begins.
+    blocks: Vec<Span>,
 }
 
 /// Walks the trace twice, and gives its events.
@@ -60,9 +64,11 @@ pub fn build(program: &Program, trace: &Trace) -> TraceProgram {
         targets: Vec::new(),
         touches: Vec::new(),
         sections: 0,
+        blocks: Vec::new(),
     };
     let mut second = Walk::new(program, &privacy, trace, &mut instances, builder);
     let walked = second.run();
+    second.add_pending();
     let Walk { terms, listener: builder, .. } = second;
     let mut gaps: Vec<String> = trace.damage.clone();
     if trace.foreign > 0 {
@@ -85,6 +91,7 @@ pub fn build(program: &Program, trace: &Trace) -> TraceProgram {
         pieces: builder.pieces,
         targets: builder.targets,
         must: Rc::new(must),
+        blocks: Rc::new(builder.blocks),
         touches: builder.touches,
         gaps,
         accesses,
@@ -179,10 +186,26 @@ impl Builder {
             kind,
             locks: Rc::clone(&thread.locks),
             section: thread.section,
+            block: thread.block,
+            pending: false,
         };
         thread.events.push(id);
         self.events.push(event);
         id
+    }
+
+    pub(crate) fn event_count(&self) -> usize {
+        self.events.len()
+    }
+
+    /// The events from this one on are never made.
+    pub(crate) fn mark_pending(&mut self, first: usize) {
+        for event in &mut self.events[first..] {
+            event.pending = true;
+            if let Kind::Access { writes, .. } = &mut event.kind {
+                writes.clear();
+            }
+        }
     }
 
     /// A touch of an object that another thread frees.
@@ -426,6 +449,24 @@ impl Listener for Builder {
                 thread.depth = thread.depth.saturating_sub(1);
                 if thread.depth == 0 {
                     thread.section = None;
+                }
+                return;
+            }
+            Action::BeginBlock => {
+                let number = self.blocks.len() as u32;
+                let thread = self.thread(at.thread);
+                thread.block_depth += 1;
+                if thread.block.is_none() {
+                    thread.block = Some(number);
+                    self.blocks.push(at.span);
+                }
+                return;
+            }
+            Action::EndBlock => {
+                let thread = self.thread(at.thread);
+                thread.block_depth = thread.block_depth.saturating_sub(1);
+                if thread.block_depth == 0 {
+                    thread.block = None;
                 }
                 return;
             }

@@ -34,6 +34,10 @@ pub struct Event {
     pub locks: Rc<Vec<(Location, bool)>>,
     /// The atomic section that it is in.
     pub section: Option<u32>,
+    /// The block that it is in, which is expected to be atomic: its number in [`TraceProgram::blocks`].
+    pub block: Option<u32>,
+    /// The run ended before it: its thread may stand here, and never makes it.
+    pub pending: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -138,6 +142,8 @@ pub struct TraceProgram {
     pub opaque: Vec<bool>,
     pub targets: Vec<Target>,
     pub must: Rc<MustOrder>,
+    /// Where each marked block begins.
+    pub blocks: Rc<Vec<Span>>,
     /// Instances that are touched, by event: for what is freed.
     pub touches: Vec<(InstanceId, EventId)>,
     /// What could not be walked, in words.

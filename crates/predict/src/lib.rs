@@ -24,18 +24,19 @@
 //! | `record`, `runtime/record.c` | run the program, and write down what comes into its threads |
 //! | `trace` | the file that this makes |
 //! | `instances` | which object an address of the run belongs to |
-//! | `walk`, `steps`, `peek`, `express` | the recorded path, walked through the representation |
+//! | `walk`, `steps`, `peek`, `express`, `pending` | the recorded path, walked through the representation |
 //! | `survey`, `must` | what is a matter of order at all |
 //! | `build`, `event` | the concurrent trace program: symbolic events (section 3) |
 //! | `slice` | what the question does not depend on is left out |
 //! | `encode` | the formula (section 4) |
 //! | `model` | which reorderings count (section 6) |
-//! | `question` | what could go wrong |
+//! | `question`, `stuck`, `atomicity` | what could go wrong |
 //! | `predict` | asking, with a bound on context switches if wanted (section 5) |
 //! | `window` | a long trace, a piece at a time |
 //! | `follow` | the answer, followed by the interpreter |
 //! | `text` | traces of other tools |
 
+mod atomicity;
 mod build;
 mod encode;
 mod event;
@@ -46,18 +47,21 @@ mod memory;
 mod model;
 mod must;
 mod peek;
+mod pending;
 mod predict;
 mod question;
 mod quiet;
 pub mod record;
 mod slice;
 mod steps;
+mod stuck;
 mod survey;
 pub mod text;
 pub mod trace;
 mod walk;
 mod window;
 
+pub use atomicity::Blocks;
 pub use build::{build, paths};
 pub use encode::Encoding;
 pub use event::TraceProgram;

@@ -17,6 +17,9 @@ const MANY_THREADS: usize = 1 << 16;
 /// What the number of a synchronisation object is kept apart by from the bytes of the object.
 const COUNTER: u64 = 1 << 62;
 
+/// Nothing lies below this address: it is the first page.
+const NEAR_NULL: u128 = 4096;
+
 impl<L: Listener> Walk<'_, '_, L> {
     pub(crate) fn instruction(&mut self, number: u32, instr: &Instr, alone: bool) -> Going {
         match &instr.op {
@@ -58,7 +61,7 @@ impl<L: Listener> Walk<'_, '_, L> {
                 other => Err(self.misfit(number, "an allocation", other)),
             },
             Op::Free { ptr } => {
-                let address = self.pinned_address(number, ptr)?;
+                let address = self.pinned(number, ptr, None)?;
                 if self.is_quiet(number)? {
                     self.thread(number)?.stack.remove(&address);
                     return Ok(());
@@ -75,7 +78,7 @@ impl<L: Listener> Walk<'_, '_, L> {
                 }
             }
             Op::ObjectSize { dst, ptr } => {
-                self.pinned_address(number, ptr)?;
+                self.pinned(number, ptr, None)?;
                 let value = self.next_value(number)?;
                 self.set(number, *dst, Val::fixed(value))
             }
@@ -180,7 +183,7 @@ impl<L: Listener> Walk<'_, '_, L> {
         }
     }
 
-    fn act(&mut self, number: u32, action: Action) -> Going {
+    pub(crate) fn act(&mut self, number: u32, action: Action) -> Going {
         let at = self.moment(number).ok_or(Halt::Over)?;
         self.listener.act(&mut self.terms, &at, action);
         Ok(())
@@ -211,24 +214,40 @@ impl<L: Listener> Walk<'_, '_, L> {
     // --- memory
 
     /// The address of an access, which from here on is what it was.
-    fn pinned_address(&mut self, number: u32, ptr: &Expr) -> Result<u64, Halt> {
+    pub(crate) fn pinned_address(&mut self, number: u32, ptr: &Expr) -> Result<u64, Halt> {
+        self.pinned(number, ptr, Some(ViolationKind::NullDereference))
+    }
+
+    /// An address or a handle, which from here on is what it was; and what is wrong if it is null.
+    pub(crate) fn pinned(&mut self, number: u32, ptr: &Expr, if_null: Option<ViolationKind>) -> Result<u64, Halt> {
         let address = self.evaluate(number, ptr)?;
-        if let Some(term) = address.term {
-            let at = self.moment(number).ok_or(Halt::Over)?;
-            let width = self.terms.width(term);
-            let null = self.terms.bits(width, 0);
-            let bad = self.terms.eq(term, null);
-            let suspect = Suspect {
-                kind: ViolationKind::NullDereference,
-                span: at.span,
-                message: "a pointer that another thread sets is null".to_string(),
-            };
-            self.listener.suspect(&mut self.terms, &at, bad, suspect);
-            if let Some(pin) = address.pinned(&mut self.terms) {
-                self.demand(number, pin);
-            }
+        if let Some(kind) = if_null {
+            self.suspect_null(number, address, kind)?;
+        }
+        if let Some(pin) = address.pinned(&mut self.terms) {
+            self.demand(number, pin);
         }
         Ok(address.bits as u64)
+    }
+
+    /// An address that may be null, and perhaps was.
+    fn suspect_null(&mut self, number: u32, address: Val, kind: ViolationKind) -> Going {
+        // A member or an element of what is not there has an address near null.
+        let was_null = address.bits < NEAR_NULL && kind != ViolationKind::InvalidThread;
+        if address.term.is_none() && !was_null {
+            return Ok(());
+        }
+        let bad = match address.term {
+            Some(term) => {
+                let end = self.terms.bits(self.terms.width(term), NEAR_NULL);
+                self.terms.ult(term, end)
+            }
+            None => self.terms.bool(was_null),
+        };
+        let at = self.moment(number).ok_or(Halt::Over)?;
+        let message = "the pointer is null".to_string();
+        self.listener.suspect(&mut self.terms, &at, bad, Suspect { kind, span: at.span, message });
+        if was_null { Err(Halt::Over) } else { Ok(()) }
     }
 
     /// The address of an access, if it can be one.
@@ -322,10 +341,13 @@ impl<L: Listener> Walk<'_, '_, L> {
         let target = match callee {
             Callee::Direct(id) | Callee::Indirect(Expr::Function(id)) => Some(*id),
             Callee::Indirect(address) => {
-                let address = self.pinned_address(number, address)?;
+                let address = self.pinned(number, address, Some(ViolationKind::InvalidCall))?;
                 self.instances.functions.get(&address).copied()
             }
         };
+        if let Some(mark) = target.and_then(|target| self.marks.get(&target).copied()) {
+            self.act(number, mark)?;
+        }
         let mut values = Vec::new();
         for arg in args {
             let ty = self.ty(number, arg);
@@ -383,7 +405,7 @@ impl<L: Listener> Walk<'_, '_, L> {
     }
 
     fn spawn(&mut self, number: u32, handle: Option<&Access>, func: &Expr, args: &[Expr]) -> Going {
-        let start = self.pinned_address(number, func)?;
+        let start = self.pinned(number, func, Some(ViolationKind::InvalidCall))?;
         let mut values = Vec::new();
         for arg in args {
             let ty = self.ty(number, arg);
@@ -397,6 +419,7 @@ impl<L: Listener> Walk<'_, '_, L> {
         if self.threads.get(child).is_some() || child as usize > self.threads.len() + MANY_THREADS {
             return Err(Halt::Problem("a thread was started that the trace does not know".to_string()));
         }
+        self.handles.insert(bits, child);
         let at = self.moment(number).ok_or(Halt::Over)?;
         // One step: who stands before it has neither stored the handle nor started the thread.
         if let (Some(address), Some(access)) = (address, handle) {
@@ -430,7 +453,7 @@ impl<L: Listener> Walk<'_, '_, L> {
         {
             return Err(Halt::Waits);
         }
-        self.pinned_address(number, thread)?;
+        self.pinned(number, thread, Some(ViolationKind::InvalidThread))?;
         let Record::Join { thread: child, result, .. } = self.next(number)? else { return Err(Halt::Over) };
         match self.threads.get(child).map(|child| child.state) {
             Some(State::Finished) if child != number => {}
@@ -500,7 +523,7 @@ impl<L: Listener> Walk<'_, '_, L> {
     }
 
     /// What a step means to others; a result that is more than what was recorded.
-    fn sync_step(
+    pub(crate) fn sync_step(
         &mut self,
         number: u32,
         op: &SyncOp,

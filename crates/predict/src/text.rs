@@ -246,6 +246,8 @@ impl Reader {
             kind,
             locks: Rc::new(locks.iter().map(|(lock, shared, _)| (*lock, *shared)).collect()),
             section: None,
+            block: None,
+            pending: false,
         });
         list.push(id);
         self.lines.push(line.to_string());
@@ -280,6 +282,7 @@ impl Reader {
             opaque: vec![false; count],
             targets: Vec::new(),
             must: Rc::new(MustOrder::new(&self.acts)),
+            blocks: Rc::default(),
             touches: Vec::new(),
             gaps: Vec::new(),
             accesses: self.events.len() as u64,

@@ -93,6 +93,9 @@ pub enum Action {
     },
     BeginSection,
     EndSection,
+    /// The marks of a block that is expected to be atomic.
+    BeginBlock,
+    EndBlock,
 }
 
 /// What might go wrong at a moment.
@@ -282,6 +285,10 @@ pub struct Walk<'p, 't, L> {
     pub paths: Option<BTreeMap<u32, Vec<Place>>>,
     /// The sizes of barriers.
     pub(crate) barriers: BTreeMap<Location, u128>,
+    /// The functions that mark blocks.
+    pub(crate) marks: BTreeMap<FuncId, Action>,
+    /// Whose handles these are.
+    pub(crate) handles: BTreeMap<u64, u32>,
     pub listener: L,
 }
 
@@ -338,6 +345,16 @@ impl Leaves for FrameLeaves<'_> {
     }
 }
 
+/// The functions that mark blocks; files may have their own, which are told apart by a number behind the name.
+fn marks(program: &Program) -> BTreeMap<FuncId, Action> {
+    let action = |name: &str| match name.split('.').next() {
+        Some("leno_expect_atomic_begin") => Some(Action::BeginBlock),
+        Some("leno_expect_atomic_end") => Some(Action::EndBlock),
+        _ => None,
+    };
+    program.functions.iter_enumerated().filter_map(|(id, function)| Some((id, action(&function.name)?))).collect()
+}
+
 impl<'p, 't, L: Listener> Walk<'p, 't, L> {
     pub fn new(
         program: &'p Program,
@@ -359,6 +376,8 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
             trace,
             paths: None,
             barriers: BTreeMap::new(),
+            marks: marks(program),
+            handles: BTreeMap::new(),
             listener,
         }
     }
@@ -486,9 +505,8 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
                 thread.problem = Some(problem);
             }
         }
-        // It does not come back.
+        // It does not come back; only where it stands may still be asked.
         (thread.table, thread.memory) = (Vec::new(), Memory::default());
-        (thread.frames, thread.found) = (Vec::new(), Vec::new());
         // Somebody may have waited for its end.
         let running = self.threads.iter().filter(|thread| thread.state == State::Running);
         self.ready.extend(running.map(|thread| (thread.clock, thread.number)));

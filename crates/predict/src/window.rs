@@ -145,6 +145,7 @@ pub fn cut(whole: &mut TraceProgram, order: &[EventId], past: &mut Past, from: u
         opaque,
         targets,
         must: Rc::clone(&whole.must),
+        blocks: Rc::clone(&whole.blocks),
         touches,
         gaps: Vec::new(),
         accesses: 0,

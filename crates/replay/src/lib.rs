@@ -11,6 +11,7 @@
 //! | invalid access or free, call of what is no function, stack overflow | AddressSanitizer's report, at the promised step |
 //! | invalid unlock, invalid thread handle | what the system's lock or the list of threads says about its owner |
 //! | race | both threads stand before their accesses at once; the addresses overlap, and one writes |
+//! | atomicity violation | the accesses of the block and the one between them are made in this order, of the same memory |
 //! | deadlock | every thread is let into its real blocking operation; then the kernel says that all of them are asleep |
 //!
 //! Nothing is left to timing: one thread runs at a time, and where it does not go as the witness says, the run ends and says

@@ -11,7 +11,7 @@ use leno_ir::interp::{
     Captured, Environment, FileHandle, Image, Machine, Next, OpenMode, Options, Source, Status, StepResult, ThreadId,
 };
 use leno_ir::program::{Expr, FuncId, LocalId, Op, Program};
-use leno_ir::witness::{Claim, Input, Witness};
+use leno_ir::witness::{Input, Witness};
 use std::collections::BTreeMap;
 use std::io::SeekFrom;
 
@@ -134,7 +134,7 @@ impl Follower<'_, '_> {
                 return;
             }
         }
-        for thread in claimed(&witness.claim) {
+        for thread in witness.claim.threads() {
             self.advance(thread);
         }
     }
@@ -235,13 +235,5 @@ fn add_registers(expr: &Expr, registers: &mut Vec<LocalId>) {
         Expr::Binary(_, operands) => operands.iter().for_each(|operand| add_registers(operand, registers)),
         Expr::Select(parts) => parts.iter().for_each(|part| add_registers(part, registers)),
         Expr::Local(_) | Expr::Const { .. } | Expr::Object(_) | Expr::Slot(_) | Expr::Function(_) => {}
-    }
-}
-
-fn claimed(claim: &Claim) -> Vec<&str> {
-    match claim {
-        Claim::Violation { thread, .. } => vec![thread],
-        Claim::Race { first, second } => vec![&first.thread, &second.thread],
-        Claim::Deadlock { waiting } => waiting.iter().map(|waiting| waiting.thread.as_str()).collect(),
     }
 }
