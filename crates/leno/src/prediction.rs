@@ -8,7 +8,7 @@ use leno_explore::Properties;
 use leno_ir::program::DataModel;
 use leno_predict::record::{RecordOptions, Recorded, Recorder, program_name};
 use leno_predict::trace::{MAGIC, Trace};
-use leno_predict::{Blocks, Encoding, Model, PredictOptions, Prediction, Reach, build, predict};
+use leno_predict::{Blocks, Encoding, Model, PredictOptions, Prediction, Reach, predict_trace};
 use leno_replay::{ReplayOptions, Replayed};
 use leno_report::WitnessFile;
 use std::ffi::OsString;
@@ -257,7 +257,7 @@ pub fn execute_predict(ask: &Predict) -> Result<Status, Status> {
     let is_trace = |bytes: &[u8]| bytes.starts_with(&MAGIC);
     let first = beginning(&ask.program.files[0]);
     match ask.program.files.as_slice() {
-        [file] if is_trace(&first) => predict_trace(ask, file),
+        [file] if is_trace(&first) => predict_again(ask, file),
         [file] if leno_predict::text::is_trace(&first) => {
             predict_text(ask, file, &fs::read(file).unwrap_or_default())
         }
@@ -301,7 +301,7 @@ fn open_trace(path: &Path) -> Result<Trace, Status> {
 }
 
 /// A trace that was recorded before: the program is built again as it was then.
-fn predict_trace(ask: &Predict, path: &Path) -> Result<Status, Status> {
+fn predict_again(ask: &Predict, path: &Path) -> Result<Status, Status> {
     let wrong = |message: String| {
         say(&format!("error: `{}`: {message}\n", path.display()));
         Status::BadInput
@@ -332,14 +332,9 @@ fn predict_recorded(
     let mut args = vec![program_name(&sources.files[0]).into_vec()];
     args.extend(run.args.iter().map(|arg| arg.as_bytes().to_vec()));
     options.machine.args = args;
-    let start = Instant::now();
-    let mut events = build(&compiled.program, trace);
-    let walk_seconds = start.elapsed().as_secs_f64();
-    // Reading and walking the trace is not what is bounded.
-    options.limits.deadline = deadline(ask);
-    let prediction = predict(&compiled.program, &mut events, &options);
+    let prediction = predict_trace(&compiled.program, trace, &options);
     if ask.stats {
-        show_stats(&prediction, walk_seconds);
+        show_stats(&prediction);
     }
     report(ask, compiled, sources, &options, &prediction)
 }
@@ -379,13 +374,13 @@ fn deadline(ask: &Predict) -> Option<Instant> {
     Some(Instant::now() + Duration::from_secs_f64(timeout))
 }
 
-fn show_stats(prediction: &Prediction, walk_seconds: f64) {
+fn show_stats(prediction: &Prediction) {
     let stats = &prediction.stats;
     let mut out = String::new();
     let _ = writeln!(out, "threads: {}\naccesses: {}\nevents: {}", stats.threads, stats.accesses, stats.events);
     let _ = writeln!(out, "kept: {}\nquestions: {}\nlinks: {}", stats.kept, stats.questions, stats.links);
     let _ = writeln!(out, "windows: {}\nconflicts: {}", stats.windows, stats.conflicts);
-    let _ = writeln!(out, "walk-seconds: {walk_seconds:.3}\nencode-seconds: {:.3}", stats.encode_seconds);
+    let _ = writeln!(out, "walk-seconds: {:.3}\nencode-seconds: {:.3}", stats.walk_seconds, stats.encode_seconds);
     let _ = writeln!(out, "solve-seconds: {:.3}", stats.solve_seconds);
     say(&out);
 }

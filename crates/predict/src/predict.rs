@@ -2,7 +2,7 @@
 //!
 //! All questions are asked at once, as one disjunction. An answer is followed on the interpreter; what that confirms is a finding,
 //! and what it does not is left open and said so. With a bound on context switches the bound grows from 1 (paper 003, section 5); if a
-//! refutation did not need it, there is nothing with more switches either. A long trace is looked at window by window.
+//! refutation did not need it, there is nothing with more switches either. A long trace is looked at window by window (`stream`).
 
 use crate::atomicity::Blocks;
 use crate::encode::{Encoded, Encoding};
@@ -11,7 +11,6 @@ use crate::follow::{Reached, follow};
 use crate::model::Model;
 use crate::question::{Question, questions};
 use crate::slice::Wanted;
-use crate::window::{Past, Window, cut, recorded_order};
 use leno_explore::Properties;
 use leno_ir::interp::{self, ViolationKind};
 use leno_ir::program::{Place, Program, Span};
@@ -35,7 +34,7 @@ pub struct PredictOptions {
     pub blocks: Blocks,
     /// At most so many context switches.
     pub context_bound: Option<usize>,
-    /// So many events at a time; None: all of them.
+    /// So many events at a time; None: all of them. Only [`predict_trace`](crate::predict_trace) has windows.
     pub window: Option<usize>,
     /// All findings, one for each place in the program; otherwise the first.
     pub all: bool,
@@ -103,6 +102,8 @@ pub struct Stats {
     pub conflicts: u64,
     pub encode_seconds: f64,
     pub solve_seconds: f64,
+    /// Two walks of the trace.
+    pub walk_seconds: f64,
 }
 
 pub struct Prediction {
@@ -120,66 +121,22 @@ impl Prediction {
     }
 }
 
-/// Looks for a reordering that goes wrong.
+/// Looks for a reordering that goes wrong, in all events at once.
 pub fn predict(program: &Program, ctp: &mut TraceProgram, options: &PredictOptions) -> Prediction {
     let mut stats =
         Stats { threads: ctp.threads.len(), accesses: ctp.accesses, events: ctp.events.len(), ..Stats::default() };
     let mut gaps = ctp.gaps.clone();
-    let mut judge = Judge { program, options, predicted: Vec::new(), seen: BTreeSet::new() };
-    let size = options.window.unwrap_or(usize::MAX).max(2);
-    let reach = if ctp.events.len() <= size {
-        let mut asking = Asking::new(Some(program), ctp, options, true, &mut gaps);
-        let reach =
-            asking.run(ctp, options, &mut |ctp, question, order, bound| judge.take(ctp, question, order, bound));
-        asking.add_to(&mut stats, &mut gaps);
-        if reach == Reach::All && asking.refuses_recorded(ctp, options) {
-            gaps.push(
-                "the recorded run is not one that Leno's semantics allows: what is outside of it is not known"
-                    .to_string(),
-            );
-        }
-        reach
-    } else {
-        gaps.push(format!(
-            "the trace was looked at in windows of {size} events: what needs events from further apart is missed, and \
-             so are deadlocks that are no circles of locks"
-        ));
-        in_windows(program, ctp, options, size, &mut stats, &mut gaps, &mut judge)
-    };
-    Prediction { predicted: judge.predicted, reach, gaps, stats }
-}
-
-fn in_windows(
-    program: &Program,
-    ctp: &mut TraceProgram,
-    options: &PredictOptions,
-    size: usize,
-    stats: &mut Stats,
-    gaps: &mut Vec<String>,
-    judge: &mut Judge<'_>,
-) -> Reach {
-    let order = recorded_order(ctp);
-    let mut past = Past::default();
-    let mut from = 0;
-    loop {
-        let to = (from + size).min(order.len());
-        let mut window = cut(ctp, &order, &mut past, from, to);
-        let mut asking = Asking::new(Some(program), &mut window.ctp, options, false, gaps);
-        let Window { ctp: inner, origin, targets } = &window;
-        let reach = asking.run(inner, options, &mut |_, question, here, bound| {
-            let whole = question.in_whole(origin, targets);
-            let here = here.iter().filter_map(|id| origin[id.0 as usize]);
-            let all: Vec<EventId> = order[..from].iter().copied().chain(here).collect();
-            judge.take(ctp, &whole, &all, bound)
-        });
-        asking.add_to(stats, gaps);
-        window.give_back(ctp);
-        match reach {
-            Reach::First | Reach::Stopped(_) => return reach,
-            _ if to == order.len() => return if options.context_bound.is_some() { reach } else { Reach::Windows },
-            _ => from += size / 2,
-        }
+    let mut judge = Judge::new(program, options);
+    let mut asking = Asking::new(Some(program), ctp, options, true, &mut gaps);
+    let reach =
+        asking.run(ctp, options, &mut |ctp, question, order, bound| judge.take(ctp, &[], question, order, bound));
+    asking.add_to(&mut stats, &mut gaps);
+    if reach == Reach::All && asking.refuses_recorded(ctp, options) {
+        gaps.push(
+            "the recorded run is not one that Leno's semantics allows: what is outside of it is not known".to_string(),
+        );
     }
+    judge.conclude(reach, gaps, stats)
 }
 
 /// Whether the recorded run is one of the runs that the encoding admits, as it has to be.
@@ -209,18 +166,34 @@ pub(crate) fn answers(ctp: &mut TraceProgram, options: &PredictOptions) -> (Vec<
 }
 
 /// Judges answers on the interpreter.
-struct Judge<'a> {
+pub(crate) struct Judge<'a> {
     program: &'a Program,
     options: &'a PredictOptions,
     predicted: Vec<Predicted>,
     seen: BTreeSet<(&'static str, Vec<String>)>,
 }
 
-impl Judge<'_> {
-    fn take(&mut self, ctp: &TraceProgram, question: &Question, order: &[EventId], bound: Option<usize>) -> Heard {
+impl<'a> Judge<'a> {
+    pub(crate) fn new(program: &'a Program, options: &'a PredictOptions) -> Judge<'a> {
+        Judge { program, options, predicted: Vec::new(), seen: BTreeSet::new() }
+    }
+
+    pub(crate) fn conclude(self, reach: Reach, gaps: Vec<String>, stats: Stats) -> Prediction {
+        Prediction { predicted: self.predicted, reach, gaps, stats }
+    }
+
+    /// `past` is what has happened before: threads, and the last schedule points that they passed.
+    pub(crate) fn take(
+        &mut self,
+        ctp: &TraceProgram,
+        past: &[(u32, u32)],
+        question: &Question,
+        order: &[EventId],
+        bound: Option<usize>,
+    ) -> Heard {
         let mut machine = self.options.machine.clone();
         machine.spurious_wakeups &= !matches!(question, Question::Deadlock(_) | Question::Stuck(_));
-        let followed = follow(self.program, ctp, question, order, &machine);
+        let followed = follow(self.program, ctp, past, question, order, &machine);
         let is_tainted = followed.as_ref().is_ok_and(|reached| reached.is_tainted);
         if let Ok(Reached { witness, wrong_at: Some((name, point)), .. }) = &followed
             && let Claim::Violation { kind, span, .. } = &witness.claim
@@ -290,7 +263,7 @@ fn is_always(kind: ViolationKind) -> bool {
 }
 
 /// What becomes of an answer.
-enum Heard {
+pub(crate) enum Heard {
     Confirmed,
     Open,
     /// A thread never passes this schedule point: it goes wrong there, in the run itself, too.
@@ -302,10 +275,10 @@ enum Heard {
 }
 
 /// Hears an answer: the question, the order of events, and the bound.
-type Hears<'h> = dyn FnMut(&TraceProgram, &Question, &[EventId], Option<usize>) -> Heard + 'h;
+pub(crate) type Hears<'h> = dyn FnMut(&TraceProgram, &Question, &[EventId], Option<usize>) -> Heard + 'h;
 
 /// A trace program in the solver, with its questions.
-struct Asking {
+pub(crate) struct Asking {
     /// What is not looked at, in words.
     gaps: Vec<String>,
     questions: Vec<Question>,
@@ -317,7 +290,7 @@ struct Asking {
 }
 
 impl Asking {
-    fn new(
+    pub(crate) fn new(
         program: Option<&Program>,
         ctp: &mut TraceProgram,
         options: &PredictOptions,
@@ -353,7 +326,7 @@ impl Asking {
         Asking { gaps: Vec::new(), questions, literals, any, encoded, encode_seconds, solve_seconds: 0.0 }
     }
 
-    fn add_to(&mut self, stats: &mut Stats, gaps: &mut Vec<String>) {
+    pub(crate) fn add_to(&mut self, stats: &mut Stats, gaps: &mut Vec<String>) {
         for gap in std::mem::take(&mut self.gaps) {
             if !gaps.contains(&gap) {
                 gaps.push(gap);
@@ -368,7 +341,7 @@ impl Asking {
         stats.solve_seconds += self.solve_seconds;
     }
 
-    fn run(&mut self, ctp: &TraceProgram, options: &PredictOptions, hears: &mut Hears<'_>) -> Reach {
+    pub(crate) fn run(&mut self, ctp: &TraceProgram, options: &PredictOptions, hears: &mut Hears<'_>) -> Reach {
         if self.questions.is_empty() {
             return Reach::All;
         }

@@ -20,7 +20,7 @@ use leno_ir::callgraph::CallGraph;
 use leno_ir::index::Idx;
 use leno_ir::points_to::{AbstractId, AbstractObject, ObjectSet, PointsTo, for_each_op};
 use leno_ir::program::{Body, DataModel, Datum, Expr, FuncId, ObjectId, ObjectKind, Op, Order, Place, Program};
-use leno_ir::sharing::{Sharing, SharedObjects};
+use leno_ir::sharing::{SharedObjects, Sharing};
 use leno_ir::visit::AccessKind;
 
 /// What is private, and which instructions need no record because of it.

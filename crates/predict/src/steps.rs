@@ -1,14 +1,12 @@
 //! What each instruction does to the walk.
 
 use crate::express::{Evaluator, Val};
+use crate::instances::InstanceId;
 use crate::peek::kind_of;
 use crate::trace::Record;
 use crate::walk::{Action, Change, Going, Halt, Input, Listener, Location, State, Suspect, Touch, Walk};
 use leno_ir::interp::ViolationKind;
-use crate::instances::InstanceId;
-use leno_ir::program::{
-    Access, BinaryOp, Body, Callee, Expr, Instr, LocalId, Op, Order, Place, RmwOp, SyncOp, Type,
-};
+use leno_ir::program::{Access, BinaryOp, Body, Callee, Expr, Instr, LocalId, Op, Order, Place, RmwOp, SyncOp, Type};
 use leno_logic::term::{Term, Terms};
 
 /// Threads that others may have started between two of one thread.
@@ -443,8 +441,13 @@ impl<L: Listener> Walk<'_, '_, L> {
 
     fn join(&mut self, number: u32, dst: Option<LocalId>, thread: &Expr, alone: bool) -> Going {
         self.look_at_clock(number)?;
-        let child = match self.thread(number)?.records.peek() {
-            Some(Record::Join { thread, .. }) => Some(thread),
+        let thread_now = self.thread(number)?;
+        let child = match thread_now.records.peek() {
+            Some(Record::Join { thread, clock, .. }) => {
+                // Nothing happens here before that.
+                thread_now.clock = clock;
+                Some(thread)
+            }
             _ => None,
         };
         if let Some(child) = child

@@ -18,6 +18,7 @@ use crate::instances::{InstanceId, Instances, Kind};
 use crate::memory::Memory;
 use crate::quiet::Privacy;
 use crate::trace::{Record, Records, TABLE, Trace};
+use crate::transplant::Transplant;
 use leno_ir::index::{Idx, IndexVec};
 use leno_ir::interp::ViolationKind;
 use leno_ir::program::{
@@ -390,7 +391,7 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
     }
 
     /// The main thread stands at its beginning.
-    fn start(&mut self) {
+    pub(crate) fn start(&mut self) {
         let Some(entry) = self.program.entry else { return };
         let (argc, argv, fingerprint) = self.begin();
         self.add_thread(0, "main".to_string(), entry, &[(32, argc), (64, argv)]);
@@ -401,7 +402,7 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
     }
 
     /// Walks the thread that is behind up to the next moment of the clock; false if all are at their ends.
-    fn go_on(&mut self) -> bool {
+    pub(crate) fn go_on(&mut self) -> bool {
         if let Some((clock, number)) = self.ready.pop_first() {
             // (It may have been put there twice.)
             if self.threads.get(number).is_some_and(|thread| thread.clock == clock) {
@@ -416,6 +417,28 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
             None => return false,
         }
         true
+    }
+
+    /// Nothing that is still to come was before this moment of the clock.
+    pub(crate) fn horizon(&self) -> u64 {
+        self.ready.first().map_or(0, |(clock, _)| *clock)
+    }
+
+    /// Takes the terms of all threads to another arena.
+    pub(crate) fn transplant(threads: &mut Threads, terms: &mut Transplant<'_>) {
+        let mut take_over = |value: &mut Val| {
+            if let Some(term) = value.term {
+                let term = terms.term(term);
+                *value = Val::new(&terms.new, value.bits, term);
+            }
+        };
+        for thread in threads.all.iter_mut().flatten() {
+            thread.frames.iter_mut().flat_map(|frame| &mut frame.locals).for_each(&mut take_over);
+            take_over(&mut thread.result);
+        }
+        for thread in threads.all.iter_mut().flatten() {
+            thread.tickets.values_mut().for_each(|ticket| *ticket = terms.term(*ticket));
+        }
     }
 
     fn walked(&self) -> BTreeMap<u32, Walked> {
@@ -932,8 +955,7 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
                 let id = self.instances.at(address, thread.clock);
                 let instance = self.instances.get(id);
                 let end = instance.start.saturating_add(instance.size.max(1));
-                let is_private =
-                    matches!(instance.kind, Kind::Static(object) if self.privacy.is_private(object));
+                let is_private = matches!(instance.kind, Kind::Static(object) if self.privacy.is_private(object));
                 let start = if is_private { 0 } else { instance.start };
                 let id = if is_private { InstanceId::private(number) } else { id };
                 let found = Found { start, end, id, generation };

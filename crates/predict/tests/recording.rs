@@ -5,7 +5,7 @@ use leno_explore::Properties;
 use leno_ir::program::Program;
 use leno_predict::record::{RecordOptions, Recorder};
 use leno_predict::trace::{NoTrace, Record, Trace};
-use leno_predict::{PredictOptions, Reach, build, predict};
+use leno_predict::{PredictOptions, Reach, build, predict_trace};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -165,7 +165,7 @@ fn a_long_run_is_looked_at_in_windows() {
     let (program, trace, _) = run("long", body, None);
     let properties = Properties { race: true, deadlock: true, ..Properties::NONE };
     let options = PredictOptions { properties, window: Some(500), ..PredictOptions::default() };
-    let prediction = predict(&program, &mut build(&program, &trace), &options);
+    let prediction = predict_trace(&program, &trace, &options);
     assert!(prediction.stats.windows > 20, "{:?}", prediction.stats);
     assert_eq!(prediction.reach, Reach::Windows);
     assert!(prediction.gaps.iter().any(|gap| gap.contains("windows")), "what is missed is said");
@@ -186,7 +186,7 @@ int main(void) {
     let (program, trace, _) = run("late", body, None);
     let properties = Properties { race: true, ..Properties::NONE };
     let options = PredictOptions { properties, window: Some(400), ..PredictOptions::default() };
-    let prediction = predict(&program, &mut build(&program, &trace), &options);
+    let prediction = predict_trace(&program, &trace, &options);
     assert_eq!(prediction.confirmed().count(), 1, "{:?}", prediction.predicted);
     assert!(prediction.stats.windows > 10);
 }
