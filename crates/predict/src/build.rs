@@ -328,6 +328,9 @@ impl Builder {
 
     /// A touch of an object that another thread frees.
     fn note_touch(&mut self, terms: &Terms, at: &Moment, touch: Touch, event: Option<EventId>) {
+        if self.sharing.last_touches.is_empty() {
+            return;
+        }
         let key = (touch.at.instance, at.thread);
         if self.sharing.last_touches.get(&key).is_none_or(|last| last.point != at.point) {
             return;

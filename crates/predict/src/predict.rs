@@ -22,8 +22,8 @@ use leno_logic::term::Term;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-/// How many events a window has, unless somebody says otherwise.
-pub const WINDOW: usize = 10_000;
+/// How many events a window has, unless somebody says otherwise. What is encoded grows with the square of the critical sections.
+pub const WINDOW: usize = 2_000;
 
 /// What to look for, and how.
 #[derive(Clone, Debug)]
@@ -167,7 +167,7 @@ pub(crate) fn answers(ctp: &mut TraceProgram, options: &PredictOptions) -> (Vec<
 
 /// Judges answers on the interpreter.
 pub(crate) struct Judge<'a> {
-    program: &'a Program,
+    pub(crate) program: &'a Program,
     options: &'a PredictOptions,
     predicted: Vec<Predicted>,
     seen: BTreeSet<(&'static str, Vec<String>)>,

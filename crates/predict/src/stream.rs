@@ -9,6 +9,7 @@ use crate::build::{Builder, Surveyed};
 use crate::event::{ThreadEvents, TraceProgram};
 use crate::must::MustOrder;
 use crate::predict::{Asking, Judge, PredictOptions, Prediction, Reach, Stats, predict};
+use crate::question::questions;
 use crate::trace::Trace;
 use crate::walk::Walk;
 use crate::window::{Past, Window, cut, recorded_order};
@@ -94,20 +95,11 @@ impl Stream<'_, '_> {
             let order = recorded_order(&ctp);
             let to = order.len().min(size);
             let mut window = cut(&mut ctp, &order[..to], &self.past);
-            let mut asking = Asking::new(Some(program), &mut window.ctp, options, false, &mut gaps);
-            let Window { ctp: inner, origin, targets } = &window;
-            let reach = asking.run(inner, options, &mut |_, question, here, bound| {
-                let whole = question.in_whole(origin, targets);
-                let here: Vec<_> = here.iter().filter_map(|id| origin[id.0 as usize]).collect();
-                judge.take(&ctp, &self.past.steps, &whole, &here, bound)
-            });
-            asking.add_to(&mut stats, &mut gaps);
+            let reach = self.ask(options, &ctp, &mut window, &mut judge, (&mut gaps, &mut stats));
             window.give_back(&mut ctp);
             let is_last = self.is_over && to == order.len();
-            match reach {
-                Reach::First | Reach::Stopped(_) => within = reach,
-                Reach::Switches(_) => within = reach,
-                Reach::All | Reach::Windows => {}
+            if !matches!(reach, Reach::All | Reach::Windows) {
+                within = reach;
             }
             if is_last || matches!(reach, Reach::First | Reach::Stopped(_)) {
                 stats.events += order.len();
@@ -126,5 +118,31 @@ impl Stream<'_, '_> {
                 return judge.conclude(Reach::Stopped(Stop::Time), gaps, stats);
             }
         }
+    }
+
+    /// Puts the questions about a window.
+    fn ask(
+        &self,
+        options: &PredictOptions,
+        ctp: &TraceProgram,
+        window: &mut Window,
+        judge: &mut Judge<'_>,
+        (gaps, stats): (&mut Vec<String>, &mut Stats),
+    ) -> Reach {
+        // In most windows of most runs there is nothing to ask, and nothing has to be encoded.
+        let program = Some(judge.program);
+        if questions(program, &window.ctp, options.properties, options.blocks, false).0.is_empty() {
+            stats.windows += 1;
+            return Reach::Windows;
+        }
+        let mut asking = Asking::new(program, &mut window.ctp, options, false, gaps);
+        let Window { ctp: inner, origin, targets } = window;
+        let reach = asking.run(inner, options, &mut |_, question, here, bound| {
+            let whole = question.in_whole(origin, targets);
+            let here: Vec<_> = here.iter().filter_map(|id| origin[id.0 as usize]).collect();
+            judge.take(ctp, &self.past.steps, &whole, &here, bound)
+        });
+        asking.add_to(stats, gaps);
+        reach
     }
 }

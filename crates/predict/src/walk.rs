@@ -182,6 +182,8 @@ pub(crate) struct Thread {
     pub memory: Memory,
     /// Where it has found objects: start, end, and how many objects there were then.
     pub found: Vec<Option<Found>>,
+    /// How many objects there are at a moment of the clock.
+    pub generation: (u64, usize),
     pub point: u32,
     pub children: u32,
     pub state: State,
@@ -481,6 +483,7 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
             hits: 0,
             memory: Memory::new(&image),
             found: vec![None; FOUND],
+            generation: (u64::MAX, 0),
             point: 0,
             children: 0,
             state: State::Running,
@@ -947,7 +950,10 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
             let offset = if id.is_private() { address } else { address - start };
             return Location { instance: *id, offset };
         }
-        let generation = self.instances.generation(thread.clock);
+        if thread.generation.0 != thread.clock {
+            thread.generation = (thread.clock, self.instances.generation(thread.clock));
+        }
+        let generation = thread.generation.1;
         let entry = &mut thread.found[(address >> 6) as usize % FOUND];
         let found = match entry {
             Some(found) if found.generation == generation && (found.start..found.end).contains(&address) => *found,

@@ -190,3 +190,48 @@ int main(void) {
     assert_eq!(prediction.confirmed().count(), 1, "{:?}", prediction.predicted);
     assert!(prediction.stats.windows > 10);
 }
+
+/// Bytes of memory that this process has had at most, so far.
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("it is there");
+    let kilobytes: String = line.chars().filter(char::is_ascii_digit).collect();
+    kilobytes.parse::<u64>().expect("a number") * 1024
+}
+
+/// The same race at the end of runs of 5,000 and 50,000 events: what is in memory at once depends on the window only. In a process
+/// of its own, so that nobody else's memory is counted.
+#[test]
+fn a_run_ten_times_as_long_needs_no_more_memory() {
+    if std::env::var_os("LENO_MEMORY").is_none() {
+        let this = std::env::current_exe().expect("this test");
+        let name = "a_run_ten_times_as_long_needs_no_more_memory";
+        let status = Command::new(this).args(["--exact", name, "--nocapture"]).env("LENO_MEMORY", "1").status();
+        assert!(status.expect("it runs").success());
+        return;
+    }
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/programs/ledger.c");
+    let mut peaks = Vec::new();
+    for rounds in [210, 2100] {
+        let mut options = Options::default();
+        options.preprocess.flags = vec![format!("-DROUNDS={rounds}")];
+        let program = match compile(&[Input::File(file.into())], &options) {
+            Ok(compiled) => compiled.program,
+            Err(failure) => panic!("{failure}"),
+        };
+        let path = scratch(&format!("ledger-{rounds}.leno"));
+        let options = RecordOptions { silent: true, ..RecordOptions::default() };
+        Recorder::new(&program, options).and_then(|recorder| recorder.run(&path)).expect("it runs");
+        let trace = Trace::open(&path).expect("a trace").expect("it is one");
+        let properties = Properties { race: true, ..Properties::NONE };
+        let options = PredictOptions { properties, window: Some(1000), ..PredictOptions::default() };
+        let prediction = predict_trace(&program, &trace, &options);
+        let _ = std::fs::remove_file(path);
+        assert!(prediction.stats.events > rounds * 24, "{:?}", prediction.stats);
+        assert!(prediction.stats.windows >= rounds / 25, "{:?}", prediction.stats);
+        assert!(prediction.gaps.iter().any(|gap| gap.contains("windows of 1000 events")), "{:?}", prediction.gaps);
+        assert_eq!(prediction.confirmed().count(), 1, "{:?}", prediction.predicted);
+        peaks.push(peak_memory());
+    }
+    assert!(peaks[1] < peaks[0] + (8 << 20), "{peaks:?}");
+}
