@@ -14,7 +14,7 @@ use crate::transplant::Transplant;
 use crate::walk::{Action, Change, Listener, Location, Moment, Suspect, Touch, Walk, Walked};
 use leno_ir::program::{Place, Program, Span};
 use leno_logic::term::{Assignment, Sort, Term, Terms, evaluate};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -38,6 +38,8 @@ pub(crate) struct Builder {
     threads: BTreeMap<u32, ThreadState>,
     /// Bytes that hold something symbolic, with what they held.
     memory: FxHashMap<Location, (Term, u8)>,
+    /// The words that have such bytes, or once had: most loads need not look further.
+    symbolic: FxHashSet<Location>,
     counters: BTreeMap<Location, PieceId>,
     pieces: Vec<Piece>,
     opaque: Vec<bool>,
@@ -186,6 +188,7 @@ impl Builder {
             events: Vec::new(),
             threads: BTreeMap::new(),
             memory: FxHashMap::default(),
+            symbolic: FxHashSet::default(),
             counters: BTreeMap::new(),
             targets: Vec::new(),
             touches: Vec::new(),
@@ -275,6 +278,7 @@ impl Builder {
         }
         let new = terms.new;
         self.memory.retain(|_, (term, _)| new.as_constant(*term).is_none());
+        self.symbolic = self.memory.keys().map(|at| word(*at)).collect();
         self.touches = ctp.touches.iter().filter_map(|(what, id)| Some((*what, numbers[id.0 as usize]?))).collect();
         (self.pieces, self.opaque) = (ctp.pieces, ctp.opaque);
         self.blocks = Rc::try_unwrap(ctp.blocks).unwrap_or_else(|blocks| (*blocks).clone());
@@ -379,8 +383,14 @@ impl Builder {
             .map(move |index| (Location { offset: touch.at.offset + u64::from(index), ..touch.at }, index * 8))
     }
 
+    fn may_be_symbolic(&self, touch: Touch) -> bool {
+        let last = Location { offset: touch.at.offset + u64::from(touch.bytes.max(1)) - 1, ..touch.at };
+        !self.symbolic.is_empty()
+            && (self.symbolic.contains(&word(touch.at)) || touch.bytes > 8 || self.symbolic.contains(&word(last)))
+    }
+
     fn load_private(&mut self, terms: &mut Terms, touch: Touch, recorded: u128) -> Val {
-        if self.memory.is_empty() {
+        if !self.may_be_symbolic(touch) {
             return Val::fixed(recorded);
         }
         let mut whole: Option<Term> = None;
@@ -411,11 +421,14 @@ impl Builder {
     }
 
     fn store_private(&mut self, terms: &mut Terms, touch: Touch, value: Val) {
+        if value.term.is_none() && !self.may_be_symbolic(touch) {
+            return;
+        }
         for (at, shift) in Builder::bytes(touch) {
             match value.term {
-                None if self.memory.is_empty() => return,
                 None => _ = self.memory.remove(&at),
                 Some(term) => {
+                    self.symbolic.insert(word(at));
                     let byte = terms.extract(term, shift, 8);
                     self.memory.insert(at, (byte, (value.bits >> shift) as u8));
                 }
@@ -441,6 +454,11 @@ impl Builder {
         }
         thread.locks = Rc::new(locks);
     }
+}
+
+/// The word that a byte is in.
+fn word(at: Location) -> Location {
+    Location { offset: at.offset & !7, ..at }
 }
 
 impl Listener for Builder {

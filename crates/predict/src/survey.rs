@@ -211,6 +211,9 @@ impl Sharing {
     }
 
     pub fn class(&self, at: Location) -> Class {
+        if at.instance.is_private() {
+            return Class::Private;
+        }
         let Some(groups) = self.groups.get(&at.instance) else { return Class::Private };
         let index = groups.partition_point(|group| group.start <= at.offset);
         match index.checked_sub(1).map(|index| groups[index]) {

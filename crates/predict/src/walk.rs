@@ -700,6 +700,11 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
     pub(crate) fn evaluate(&mut self, number: u32, expr: &Expr) -> Result<Val, Halt> {
         let Some(thread) = self.threads.get(number) else { return Err(Halt::Over) };
         let Some(frame) = thread.frames.last() else { return Err(Halt::Over) };
+        match expr {
+            Expr::Local(local) => return Ok(frame.locals.get(local.index()).copied().unwrap_or_default()),
+            Expr::Const { bits, .. } => return Ok(Val::fixed(*bits)),
+            _ => {}
+        }
         let function = &self.program.functions[frame.func];
         let leaves = FrameLeaves { program: self.program, function, instances: self.instances, thread: number, frame };
         let mut evaluator = Evaluator { terms: &mut self.terms, model: self.program.model, pins: Vec::new() };

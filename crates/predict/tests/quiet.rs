@@ -61,7 +61,7 @@ const BODIES: &[(&str, &str)] = &[
     (
         "memory_is_used_again",
         "struct node { struct node *next; int value; };
-         static void *worker(void *a) { for (int round = 0; round < 20; round++) { struct node *list = 0; int sum = 0;
+         static void *worker(void *a) { for (int round = 0; round < 6; round++) { struct node *list = 0; int sum = 0;
          for (int i = 0; i < 10; i++) { struct node *n = malloc(sizeof *n); n->next = list; n->value = i * round; list = n; }
          while (list) { struct node *n = list; sum += n->value; list = n->next; free(n); }
          assert(sum == 45 * round); enter(sum); } return 0; }",
@@ -103,7 +103,7 @@ const BODIES: &[(&str, &str)] = &[
     ),
     (
         "others_write_between",
-        "static int box[64]; static void *worker(void *a) { for (int i = 0; i < 50; i++) { pthread_mutex_lock(&m);
+        "static int box[64]; static void *worker(void *a) { for (int i = 0; i < 12; i++) { pthread_mutex_lock(&m);
          int seen = box[i]; box[i] = seen + 1; assert(seen < 3 && box[i] == seen + 1); pthread_mutex_unlock(&m); } return 0; }",
     ),
     (
@@ -114,7 +114,7 @@ const BODIES: &[(&str, &str)] = &[
     ),
     (
         "an_array_of_changing_size",
-        "static void *worker(void *a) { for (int n = 1; n < 20; n++) { int own[n]; for (int i = 0; i < n; i++) own[i] = i;
+        "static void *worker(void *a) { for (int n = 1; n < 8; n++) { int own[n]; for (int i = 0; i < n; i++) own[i] = i;
          int sum = 0; for (int i = 0; i < n; i++) sum += own[i]; assert(sum == n * (n - 1) / 2); enter(sum); } return 0; }",
     ),
 ];
