@@ -46,7 +46,11 @@ const MOST_PLACES: u64 = 1 << 14;
 impl Summarizer<'_> {
     pub(crate) fn initial_bytes(&mut self, terms: &mut Terms, initial: Initial, offset: u64, bytes: u32) -> Term {
         let program = self.program;
-        initial_value(program, terms, initial, offset, bytes, &mut |datum| self.datum_address(datum))
+        let given = std::mem::take(&mut self.given);
+        let value =
+            initial_value(program, terms, &given, initial, (offset, bytes), &mut |datum| self.datum_address(datum));
+        self.given = given;
+        value
     }
 
     pub(crate) fn datum_address(&mut self, datum: &Datum) -> u64 {
@@ -225,7 +229,7 @@ impl Summarizer<'_> {
         Ok(value.unwrap_or_else(|| self.terms.bits(bytes * 8, 0)))
     }
 
-    fn read_cell(&mut self, state: &mut State, id: InstanceId, offset: u64, bytes: u32) -> Term {
+    pub(crate) fn read_cell(&mut self, state: &mut State, id: InstanceId, offset: u64, bytes: u32) -> Term {
         let cells = state.memory.objects.entry(id).or_default().clone();
         let initial = self.instances.get(id).initial;
         let mut terms = std::mem::take(&mut self.terms);
@@ -247,7 +251,7 @@ impl Summarizer<'_> {
         value
     }
 
-    fn private_write(
+    pub(crate) fn private_write(
         &mut self,
         state: &mut State,
         id: InstanceId,
@@ -329,7 +333,7 @@ impl Summarizer<'_> {
         (value, Unit { condition, address, value: fresh, bytes })
     }
 
-    fn add_event(&mut self, state: &mut State, node: Option<NodeId>, mut event: Event) {
+    pub(crate) fn add_event(&mut self, state: &mut State, node: Option<NodeId>, mut event: Event) {
         if event.reads.is_empty() && event.writes.is_empty() {
             return;
         }

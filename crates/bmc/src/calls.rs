@@ -6,9 +6,9 @@ use crate::state::State;
 use crate::summarize::{Activation, Frame, Refused, Summarizer};
 use leno_ir::interp::ViolationKind;
 use leno_ir::points_to::AbstractObject;
-use leno_ir::program::{BlockId, Body, Callee, Datum, Expr, FuncId, ObjectKind, Type};
+use leno_ir::program::{BlockId, Body, Callee, Expr, FuncId, Type};
 use leno_ir::sharing::Sharing;
-use leno_logic::term::{Sort, Term};
+use leno_logic::term::Term;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -129,58 +129,18 @@ impl Summarizer<'_> {
     ) -> Result<(State, Option<Term>), Refused> {
         let function = &self.program.functions[func];
         let Body::External(external) = &function.body else { return Ok((state, None)) };
-        let is_null = |index: usize| values[index].is_some_and(|value| self.terms.as_bits(value) == Some(0));
-        let may_write = |index: usize| match external.known {
-            true => external.writes.contains(&(index as u32)) && !is_null(index),
-            false => !self.points_to.points_to(frame.func, &args[index]).is_empty(),
-        };
-        if (0..args.len()).any(may_write) {
+        if external.known {
+            return match function.ret {
+                Some(Type::Float(_)) => Err(Refused::floats()),
+                _ => self.call_known(func, state, values),
+            };
+        }
+        let may_write = |arg: &Expr| !self.points_to.points_to(frame.func, arg).is_empty();
+        if args.iter().any(may_write) {
             return Err(Refused::new(format!("`{}` is called, whose effects are not encoded", function.name)));
         }
-        if !external.known {
-            let result = function.ret.map(|ty| self.input(&state, self.width(ty)));
-            return Ok((state, result));
-        }
-        if matches!(function.ret, Some(Type::Float(_))) {
-            return Err(Refused::floats());
-        }
-        if self.properties.memory && !self.reads_constants_only(func, values) {
-            self.skeleton.gap(format!("what `{}` reads is not checked", function.name));
-        }
-        let result = function.ret.map(|ty| self.terms.variable(Sort::Bits(self.width(ty)), function.name.clone()));
+        let result = function.ret.map(|ty| self.input(&state, self.width(ty)));
         Ok((state, result))
-    }
-
-    /// Whether all that a known external function reads are constant strings, as in `printf("%d\n", x)`.
-    pub(crate) fn reads_constants_only(&self, func: FuncId, values: &[Option<Term>]) -> bool {
-        let function = &self.program.functions[func];
-        let Body::External(external) = &function.body else { return false };
-        let fixed = function.params as usize - usize::from(external.variadic);
-        let mut takes_text = false;
-        for (value, local) in values.iter().zip(function.locals.iter()).take(fixed) {
-            if local.ty != Type::Ptr {
-                continue;
-            }
-            let Some(id) = value.and_then(|value| self.instance_at(value)) else { return false };
-            let AbstractObject::Static(object) = self.points_to.objects()[self.instances.get(id).object] else {
-                return false;
-            };
-            let data = &self.program.objects[object];
-            if matches!(data.name.as_str(), "stdout" | "stderr") {
-                continue;
-            }
-            if data.kind != ObjectKind::Constant {
-                return false;
-            }
-            // Arguments that are addresses would be read, or written.
-            takes_text |= data.init.iter().any(|(_, datum)| match datum {
-                Datum::Bytes(bytes) => {
-                    bytes.windows(2).any(|pair| pair[0] == b'%' && !b"dicuxXp%lhz".contains(&pair[1]))
-                }
-                _ => true,
-            });
-        }
-        !(external.variadic && takes_text)
     }
 
     /// The activation ends, and with it the lives of its stack objects.

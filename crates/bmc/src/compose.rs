@@ -42,6 +42,10 @@ pub struct Composition {
     pub cuts: Vec<Lit>,
     /// Assumed to ask for an access that is not aligned to the pieces that it was cut into; none if there cannot be one.
     pub unaligned: Option<Lit>,
+    /// Assumed to ask for what happens when nothing comes in from outside.
+    pub plain: Vec<Lit>,
+    /// Assumed to ask for what was not looked at.
+    pub doubts: Vec<Lit>,
     /// Pairs of a read and a write that may be linked.
     pub links: usize,
 }
@@ -90,6 +94,7 @@ pub fn compose(summary: &mut Summarizer<'_>, pruned: &Pruned, mut solver: Solver
         links: 0,
     };
     composer.memory(pruned);
+    composer.order(&pruned.firsts);
     composer.joins();
     composer.frees();
     composer.checks();
@@ -106,7 +111,7 @@ impl Composer<'_, '_> {
     }
 
     /// Whether to stop here; then the composition is not to be used.
-    fn is_interrupted(&mut self) -> bool {
+    pub(crate) fn is_interrupted(&mut self) -> bool {
         (self.summary.interrupted)()
     }
 
@@ -183,7 +188,7 @@ impl Composer<'_, '_> {
     }
 
     /// What a read sees that nobody has written before.
-    fn initial_value(&mut self, unit: &Unit, targets: &ObjectSet) -> Term {
+    pub(crate) fn initial_value(&mut self, unit: &Unit, targets: &ObjectSet) -> Term {
         let width = unit.bytes * 8;
         if let Some(address) = self.summary.terms.as_bits(unit.address) {
             let Some(id) = self.summary.instances.at(self.summary.program.model, address as u64) else {
@@ -207,8 +212,12 @@ impl Composer<'_, '_> {
                 }
                 let zero = self.summary.terms.bits(width, 0);
                 value = self.summary.terms.ite(inside, zero, value);
-                let Initial::Static(object) = initial else { continue };
-                if self.summary.program.objects[object].init.is_empty() {
+                let is_zero = match initial {
+                    Initial::Static(object) => self.summary.program.objects[object].init.is_empty(),
+                    Initial::Given(_) => false,
+                    Initial::Zero | Initial::Undefined => true,
+                };
+                if is_zero {
                     continue;
                 }
                 for offset in (0..size).step_by(unit.bytes as usize) {
@@ -491,8 +500,12 @@ impl Composer<'_, '_> {
         let violated = self.solver.new_literal();
         let any: Vec<Lit> = std::iter::once(!violated).chain(suspects.iter().map(|&(_, lit)| lit)).collect();
         self.solver.add_clause(&any);
-        let links = self.links;
-        Composition { solver: self.solver, nodes: self.nodes, suspects, violated, cuts, unaligned, links }
+        let plain = self.summary.skeleton.plain.clone();
+        let plain = plain.into_iter().map(|term| self.literal(term)).collect();
+        let doubts: Vec<Term> = self.summary.skeleton.doubts.iter().map(|(condition, _)| *condition).collect();
+        let doubts = doubts.into_iter().map(|condition| self.literal(condition)).collect();
+        let (solver, nodes, links) = (self.solver, self.nodes, self.links);
+        Composition { solver, nodes, suspects, violated, cuts, unaligned, plain, doubts, links }
     }
 
     /// Pieces coincide or do not overlap, as long as all are aligned to their size. Whether a pointer is has to be asked.

@@ -216,10 +216,19 @@ fn ask(
     limits: &Limits,
 ) -> Round {
     let assumptions: Vec<Lit> = std::iter::once(composition.violated).chain(bound).collect();
-    match composition.solver.solve(&assumptions, limits) {
+    let plain: Vec<Lit> = assumptions.iter().chain(&composition.plain).copied().collect();
+    let mut answer = composition.solver.solve(&plain, limits);
+    let mut is_plain = true;
+    if answer == Answer::Unsatisfiable && !composition.plain.is_empty() {
+        (answer, is_plain) = (composition.solver.solve(&assumptions, limits), false);
+    }
+    match answer {
         Answer::Satisfiable => {
             return match witness::witness(summary, composition) {
                 Ok(witness) => Round::Decided(Staged::Unsafe(Box::new(witness))),
+                Err(_) if !is_plain => Round::Stopped(
+                    "there may be a violation that depends on input from outside, which is not tried".to_string(),
+                ),
                 Err(reason) => {
                     Round::Stopped(format!("a violation was found that the interpreter does not confirm: {reason}"))
                 }
@@ -255,6 +264,15 @@ fn ask(
     }
     open.sort_unstable();
     open.dedup();
+    if open.is_empty() {
+        for (&doubtful, (_, what)) in composition.doubts.iter().zip(&summary.skeleton.doubts) {
+            match composition.solver.solve(&[doubtful], limits) {
+                Answer::Satisfiable => return Round::Stopped(format!("no violation was found, but {what}")),
+                Answer::Unknown(stop) => return Round::Stopped(describe(stop)),
+                Answer::Unsatisfiable => {}
+            }
+        }
+    }
     match (open.is_empty(), was_needed) {
         (false, _) => Round::Open(open),
         (true, true) => Round::Decided(Staged::Unknown(Unknown {

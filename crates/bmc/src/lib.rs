@@ -5,10 +5,12 @@
 //! | `nesting` | the order in which blocks are executed: loops within loops |
 //! | `objects` | every allocation, activation and thread has instances of its own |
 //! | `summarize`, `unroll`, `state`, `calls`, `threads`, `evaluate`, `access`, `private`, `sync` | bounded symbolic execution of a thread into events |
+//! | `outside` | what comes in: arguments, input, the time |
 //! | `liveness`, `trail`, `features` | what matters of a state, what a thread has done, what a program makes use of |
 //! | `skeleton` | the events: location, value, condition, order |
 //! | `pieces` | accesses of different sizes, cut up |
 //! | `prune`, `happens`, `sections`, `propagate`, `implication` | which write may be seen by which read, and what may race |
+//! | `counters` | places to which everybody only adds |
 //! | `compose`, `deadlock` | the axioms of sequential consistency over them, in the solver |
 //! | `witness` | a model, followed by the interpreter |
 //! | `deepen` | rounds of all this with larger and larger bounds |
@@ -20,6 +22,7 @@
 mod access;
 mod calls;
 mod compose;
+mod counters;
 mod cssa;
 mod deadlock;
 mod deepen;
@@ -32,6 +35,7 @@ mod liveness;
 mod loops;
 mod nesting;
 mod objects;
+mod outside;
 mod pieces;
 mod private;
 mod propagate;

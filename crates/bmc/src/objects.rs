@@ -21,6 +21,8 @@ pub enum Initial {
     Undefined,
     /// The initial value of a static object.
     Static(ObjectId),
+    /// What is given from outside: the arguments of the program.
+    Given(u32),
 }
 
 #[derive(Clone, Debug)]

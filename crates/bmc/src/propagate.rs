@@ -26,19 +26,26 @@ pub fn propagate(summary: &mut Summarizer<'_>, pieces: &Pieces, may_copy: &[Opti
             values.insert(read.unit.value, value);
         }
     }
-    if values.is_empty() {
-        return false;
-    }
-    let replaced: FxHashSet<Term> = values.keys().copied().collect();
-    let mut substitution = Substitution::nested(values);
-    let mut skeleton = std::mem::take(&mut summary.skeleton);
-    for unit in skeleton.events.iter_mut().flat_map(|event| &mut event.reads) {
-        if replaced.contains(&unit.value) {
-            // There is nothing left to find out about it.
-            unit.condition = Term::FALSE;
+    summary.replace_reads(values)
+}
+
+impl Summarizer<'_> {
+    /// Puts values in the place of reads, everywhere. False if there are none.
+    pub(crate) fn replace_reads(&mut self, values: FxHashMap<Term, Term>) -> bool {
+        if values.is_empty() {
+            return false;
         }
+        let replaced: FxHashSet<Term> = values.keys().copied().collect();
+        let mut substitution = Substitution::nested(values);
+        let mut skeleton = std::mem::take(&mut self.skeleton);
+        for unit in skeleton.events.iter_mut().flat_map(|event| &mut event.reads) {
+            if replaced.contains(&unit.value) {
+                // There is nothing left to find out about it.
+                unit.condition = Term::FALSE;
+            }
+        }
+        skeleton.replace(|term| substitution.apply(&mut self.terms, term));
+        self.skeleton = skeleton;
+        true
     }
-    skeleton.replace(|term| substitution.apply(&mut summary.terms, term));
-    summary.skeleton = skeleton;
-    true
 }

@@ -6,6 +6,7 @@
 //! constants that a loop produces are there when the next one is unrolled, and threads and allocations are counted exactly.
 
 use crate::access::Look;
+use crate::counters::First;
 use crate::cssa::{Equations, Mode};
 use crate::features::{counts_locking, has_op, special_mutexes};
 use crate::liveness::{Live, live};
@@ -137,6 +138,11 @@ pub struct Summarizer<'p> {
     /// Whether anybody can tell how often a lock is held.
     pub(crate) counts_locking: bool,
     pub(crate) here: (Place, Span),
+    /// Contents that come from outside, and the addresses of the standard streams.
+    pub(crate) given: Vec<Vec<u8>>,
+    pub(crate) streams: Vec<u64>,
+    /// Variables about the order, made while reads of counters were replaced.
+    pub(crate) firsts: Vec<First>,
 }
 
 const NOWHERE: Place = Place { func: FuncId(0), block: BlockId(0), index: 0 };
@@ -181,6 +187,9 @@ impl<'p> Summarizer<'p> {
             has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
             counts_locking: counts_locking(program),
             here: (NOWHERE, Span::NONE),
+            given: Vec::new(),
+            streams: Vec::new(),
+            firsts: Vec::new(),
         }
     }
 
@@ -192,7 +201,7 @@ impl<'p> Summarizer<'p> {
                 self.static_address(object)?;
             }
         }
-        let (argc, argv) = (self.terms.bits(32, 1), self.pointer(0));
+        let (argc, argv) = self.lay_out_arguments()?;
         self.add_thread("main".to_string(), None);
         self.started.push(Started {
             index: ThreadIndex(0),
@@ -293,16 +302,14 @@ impl<'p> Summarizer<'p> {
         if let Some(id) = self.statics.get(&(object, owner)) {
             return Ok(self.instances.get(*id).base);
         }
-        let id = self.add_instance(
-            AbstractObject::Static(object),
-            data.size,
-            Initial::Static(object),
-            false,
-            data.kind == ObjectKind::Constant,
-        )?;
+        let is_stream =
+            data.kind == ObjectKind::External && ["stdin", "stdout", "stderr"].contains(&data.name.as_str());
+        let initial = if is_stream { self.add_stream()? } else { Initial::Static(object) };
+        let is_constant = data.kind == ObjectKind::Constant;
+        let id = self.add_instance(AbstractObject::Static(object), data.size, initial, false, is_constant)?;
         self.statics.insert((object, owner), id);
         self.instances.get_mut(id).owner = owner;
-        if data.kind == ObjectKind::External {
+        if data.kind == ObjectKind::External && !is_stream {
             self.skeleton.gap(format!("`{}` is defined elsewhere", data.name));
         }
         Ok(self.instances.get(id).base)

@@ -139,6 +139,9 @@ pub struct Check {
     /// Write the staged engine's first question to this file, as SMT-LIB 2 for any solver
     #[arg(long, value_name = "FILE")]
     pub dump_smt2: Option<PathBuf>,
+    /// Arguments of the program
+    #[arg(last = true, value_name = "ARGS")]
+    pub args: Vec<OsString>,
 }
 
 fn named_bound(text: &str) -> Result<(String, u32), String> {

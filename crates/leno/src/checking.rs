@@ -393,14 +393,19 @@ impl Checked {
     /// What to tell the user.
     pub fn report(&self, program: &Program) -> String {
         match &self.verdict {
-            Verdict::Safe => match self.stats {
-                Figures::Explored(Stats { executions, .. }) => {
-                    format!("SAFE: no violation under any schedule ({executions} executions)\n")
-                }
-                Figures::Staged(leno_bmc::Stats { threads, events, .. }) => format!(
-                    "SAFE: no violation under any schedule and for any input\n  = {threads} threads, {events} accesses to what they share, all loops unrolled to their ends\n"
-                ),
-            },
+            Verdict::Safe => {
+                let found = match self.stats {
+                    Figures::Explored(Stats { executions, .. }) => {
+                        format!("SAFE: no violation under any schedule ({executions} executions)\n")
+                    }
+                    Figures::Staged(leno_bmc::Stats { threads, events, .. }) => format!(
+                        "SAFE: no violation under any schedule and for any input\n  = {threads} threads, {events} accesses to what they share, all loops unrolled to their ends\n"
+                    ),
+                };
+                let is_lonely = program.command.len() == 1 && takes_arguments(program);
+                let note = "  = started without arguments; others: leno check … -- ARGUMENTS\n";
+                if is_lonely { found + note } else { found }
+            }
             Verdict::Unknown(Unknown { reason, established, advice }) => {
                 format!("UNKNOWN: {reason}\n  = {established}\n  = help: {advice}\n")
             }
@@ -419,6 +424,11 @@ impl Checked {
             }
         }
     }
+}
+
+/// Whether `main` looks at its arguments.
+fn takes_arguments(program: &Program) -> bool {
+    program.functions.iter().any(|function| function.name == "main" && function.params > 0)
 }
 
 fn report_witness(program: &Program, witness: &Witness) -> String {

@@ -1,7 +1,7 @@
 //! `leno record` and `leno predict`: one run, and what its reorderings could do.
 
 use crate::arguments::Sources;
-use crate::command::{Status, load, no_main, print, properties, recipe_options, say, write_file};
+use crate::command::{Status, load_to_run, print, properties, recipe_options, say, write_file};
 use clap::{Args, ValueEnum};
 use leno::{Checked, Compiled, Stats, Verdict};
 use leno_explore::Properties;
@@ -131,7 +131,7 @@ impl From<EncodingName> for Encoding {
 }
 
 pub fn execute_record(record: &Record) -> Result<Status, Status> {
-    let compiled = load_program(&record.program)?;
+    let compiled = load_to_run(&record.program, &record.run.args)?;
     let recorded = run_recorded(&compiled, &record.program, &record.run, &record.output, false)?;
     if record.stats {
         say(&format!("seconds: {:.3}\nbytes: {}\n", recorded.seconds, recorded.bytes));
@@ -142,14 +142,6 @@ pub fn execute_record(record: &Record) -> Result<Status, Status> {
         ),
         None => Status::NoVerdict,
     })
-}
-
-fn load_program(sources: &Sources) -> Result<Compiled, Status> {
-    let compiled = load(sources)?;
-    if compiled.program.entry.is_none() {
-        return Err(no_main());
-    }
-    Ok(compiled)
 }
 
 fn run_recorded(
@@ -277,7 +269,7 @@ fn beginning(path: &Path) -> Vec<u8> {
 fn predict_program(ask: &Predict) -> Result<Status, Status> {
     let mut sources = ask.program.clone();
     sources.check_overflow |= asked_for(&ask.property)?.0.overflow;
-    let compiled = load_program(&sources)?;
+    let compiled = load_to_run(&sources, &ask.run.args)?;
     let scratch = std::env::temp_dir().join(format!("leno-predict-{}.leno", std::process::id()));
     let path = ask.trace.as_ref().unwrap_or(&scratch);
     let recorded = run_recorded(&compiled, &sources, &ask.run, path, false)?;
@@ -288,7 +280,7 @@ fn predict_program(ask: &Predict) -> Result<Status, Status> {
     if ask.trace.is_none() {
         let _ = fs::remove_file(&scratch);
     }
-    predict_recorded(ask, &compiled, &sources, &ask.run, &trace?)
+    predict_recorded(ask, &compiled, &sources, &trace?)
 }
 
 fn open_trace(path: &Path) -> Result<Trace, Status> {
@@ -314,29 +306,25 @@ fn predict_again(ask: &Predict, path: &Path) -> Result<Status, Status> {
     if let Err(error) = std::env::set_current_dir(&directory) {
         return Err(wrong(format!("its program was in `{}`: {error}", directory.display())));
     }
-    let compiled = load_program(&sources)?;
-    predict_recorded(ask, &compiled, &sources, &run, &trace)
+    let compiled = load_to_run(&sources, &run.args)?;
+    predict_recorded(ask, &compiled, &sources, &trace)
 }
 
 fn predict_recorded(
     ask: &Predict,
     compiled: &Compiled,
     sources: &Sources,
-    run: &RunOnce,
     trace: &Trace,
 ) -> Result<Status, Status> {
     for damage in &trace.damage {
         say(&format!("warning: {damage}; what comes before it is used\n"));
     }
-    let mut options = predict_options(ask)?;
-    let mut args = vec![program_name(&sources.files[0]).into_vec()];
-    args.extend(run.args.iter().map(|arg| arg.as_bytes().to_vec()));
-    options.machine.args = args;
+    let options = predict_options(ask)?;
     let prediction = predict_trace(&compiled.program, trace, &options);
     if ask.stats {
         show_stats(&prediction);
     }
-    report(ask, compiled, sources, &options, &prediction)
+    report(ask, compiled, sources, &prediction)
 }
 
 /// The properties, and the blocks that are to be atomic: those that are marked, unless something else is asked for.
@@ -386,13 +374,7 @@ fn show_stats(prediction: &Prediction) {
 }
 
 /// Forces what was predicted on the real program, and says what came of it all.
-fn report(
-    ask: &Predict,
-    compiled: &Compiled,
-    sources: &Sources,
-    options: &PredictOptions,
-    prediction: &Prediction,
-) -> Result<Status, Status> {
+fn report(ask: &Predict, compiled: &Compiled, sources: &Sources, prediction: &Prediction) -> Result<Status, Status> {
     let program = &compiled.program;
     let (mut out, mut is_violated, mut open) = (String::new(), false, Vec::new());
     for predicted in &prediction.predicted {
@@ -403,8 +385,7 @@ fn report(
                 continue;
             }
         };
-        let mut machine = leno::replay_machine(witness);
-        machine.args.clone_from(&options.machine.args);
+        let machine = leno::replay_machine(witness);
         let shorter = leno_explore::shorten(program, witness, &machine);
         let replayed = (!ask.no_replay).then(|| {
             let options = ReplayOptions { cc: sources.cc.clone(), machine, ..ReplayOptions::default() };
@@ -417,7 +398,7 @@ fn report(
             continue;
         }
         if let (Some(path), false) = (&ask.witness, is_violated) {
-            let recipe = crate::command::recipe(sources);
+            let recipe = crate::command::recipe(sources, program);
             write_file(path, &WitnessFile::new(program, &shorter, &recipe).to_json())?;
         }
         is_violated = true;
