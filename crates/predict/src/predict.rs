@@ -40,6 +40,8 @@ pub struct PredictOptions {
     /// All findings, one for each place in the program; otherwise the first.
     pub all: bool,
     pub limits: Limits,
+    /// What was on the program's standard input.
+    pub input: Vec<u8>,
     /// How the interpreter runs the program: its arguments above all.
     pub machine: interp::Options,
 }
@@ -55,6 +57,7 @@ impl Default for PredictOptions {
             window: Some(WINDOW),
             all: false,
             limits: Limits::default(),
+            input: Vec::new(),
             machine: leno_explore::options(true),
         }
     }
@@ -108,6 +111,8 @@ pub struct Stats {
 pub struct Prediction {
     pub predicted: Vec<Predicted>,
     pub reach: Reach,
+    /// The bound on context switches that was asked for and not needed: what holds with so many holds with any number.
+    pub lifted_from: Option<usize>,
     /// What is not covered, in words.
     pub gaps: Vec<String>,
     pub stats: Stats,
@@ -127,11 +132,13 @@ pub fn predict(program: &Program, ctp: &mut TraceProgram, options: &PredictOptio
     let mut gaps = ctp.gaps.clone();
     let mut judge = Judge { program, options, predicted: Vec::new(), seen: BTreeSet::new() };
     let size = options.window.unwrap_or(usize::MAX).max(2);
+    let mut lifted_from = None;
     let reach = if ctp.events.len() <= size {
         let mut asking = Asking::new(Some(program), ctp, options, true, &mut gaps);
         let reach =
             asking.run(ctp, options, &mut |ctp, question, order, bound| judge.take(ctp, question, order, bound));
         asking.add_to(&mut stats, &mut gaps);
+        lifted_from = asking.lifted_from;
         if reach == Reach::All && asking.refuses_recorded(ctp, options) {
             gaps.push(
                 "the recorded run is not one that Leno's semantics allows: what is outside of it is not known"
@@ -146,7 +153,7 @@ pub fn predict(program: &Program, ctp: &mut TraceProgram, options: &PredictOptio
         ));
         in_windows(program, ctp, options, size, &mut stats, &mut gaps, &mut judge)
     };
-    Prediction { predicted: judge.predicted, reach, gaps, stats }
+    Prediction { predicted: judge.predicted, reach, lifted_from, gaps, stats }
 }
 
 fn in_windows(
@@ -161,6 +168,7 @@ fn in_windows(
     let order = recorded_order(ctp);
     let mut past = Past::default();
     let mut from = 0;
+    let mut within = Reach::Windows;
     loop {
         let to = (from + size).min(order.len());
         let mut window = cut(ctp, &order, &mut past, from, to);
@@ -176,8 +184,12 @@ fn in_windows(
         window.give_back(ctp);
         match reach {
             Reach::First | Reach::Stopped(_) => return reach,
-            _ if to == order.len() => return if options.context_bound.is_some() { reach } else { Reach::Windows },
-            _ => from += size / 2,
+            Reach::Switches(_) => within = reach,
+            Reach::All | Reach::Windows => {}
+        }
+        match to == order.len() {
+            true => return within,
+            false => from += size / 2,
         }
     }
 }
@@ -220,7 +232,7 @@ impl Judge<'_> {
     fn take(&mut self, ctp: &TraceProgram, question: &Question, order: &[EventId], bound: Option<usize>) -> Heard {
         let mut machine = self.options.machine.clone();
         machine.spurious_wakeups &= !matches!(question, Question::Deadlock(_) | Question::Stuck(_));
-        let followed = follow(self.program, ctp, question, order, &machine);
+        let followed = follow(self.program, ctp, question, order, &machine, &self.options.input);
         let is_tainted = followed.as_ref().is_ok_and(|reached| reached.is_tainted);
         if let Ok(Reached { witness, wrong_at: Some((name, point)), .. }) = &followed
             && let Claim::Violation { kind, span, .. } = &witness.claim
@@ -306,6 +318,8 @@ type Hears<'h> = dyn FnMut(&TraceProgram, &Question, &[EventId], Option<usize>) 
 
 /// A trace program in the solver, with its questions.
 struct Asking {
+    /// See [`Prediction::lifted_from`].
+    lifted_from: Option<usize>,
     /// What is not looked at, in words.
     gaps: Vec<String>,
     questions: Vec<Question>,
@@ -350,7 +364,16 @@ impl Asking {
         let clause: Vec<Lit> = std::iter::once(!any).chain(literals.iter().copied()).collect();
         encoded.solver.add_clause(&clause);
         let encode_seconds = start.elapsed().as_secs_f64();
-        Asking { gaps: Vec::new(), questions, literals, any, encoded, encode_seconds, solve_seconds: 0.0 }
+        Asking {
+            lifted_from: None,
+            gaps: Vec::new(),
+            questions,
+            literals,
+            any,
+            encoded,
+            encode_seconds,
+            solve_seconds: 0.0,
+        }
     }
 
     fn add_to(&mut self, stats: &mut Stats, gaps: &mut Vec<String>) {
@@ -387,7 +410,10 @@ impl Asking {
             match self.ask_until_none(ctp, options, Some((literal, bound)), hears) {
                 Some(reach) => return reach,
                 // The refutation did not need the bound: it holds for any number of switches.
-                None if !self.encoded.solver.failed().contains(&literal) => return Reach::All,
+                None if !self.encoded.solver.failed().contains(&literal) => {
+                    self.lifted_from = Some(bound);
+                    return Reach::All;
+                }
                 None => {}
             }
         }
