@@ -220,7 +220,7 @@ fn describe(sources: &Sources, run: &RunOnce) -> Vec<u8> {
 }
 
 /// What the program will read, if it can be known without taking it away: the rest of a file.
-fn standard_input() -> Option<Vec<u8>> {
+pub(crate) fn standard_input() -> Option<Vec<u8>> {
     let mut file = fs::File::from(std::io::stdin().as_fd().try_clone_to_owned().ok()?);
     if !file.metadata().ok()?.is_file() {
         return None;

@@ -121,8 +121,9 @@ fn a_bound_that_was_not_needed_is_lifted() {
 
 #[test]
 fn what_a_program_reads_is_part_of_its_trace() {
-    let (input, trace) = (scratch("input.txt"), scratch("input.leno"));
+    let (input, trace, file) = (scratch("input.txt"), scratch("input.leno"), scratch("input.json"));
     let (name, program) = (trace.display().to_string(), "crates/predict/tests/programs/input.c");
+    let witness = file.display().to_string();
     // A line, a byte that is no text, and more than anybody reads.
     std::fs::write(&input, b"21\nx\\n\xff\nmore").expect("it can be written");
     let is_found = |output: &Output| {
@@ -133,6 +134,9 @@ fn what_a_program_reads_is_part_of_its_trace() {
     is_found(&leno_reading(&input, &["predict", "--property", "assert", program]));
     let output = leno_reading(&input, &["record", "-o", &name, program]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
-    is_found(&leno(&["predict", "--property", "assert", &name]));
-    let _ = (std::fs::remove_file(input), std::fs::remove_file(trace));
+    is_found(&leno(&["predict", "--property", "assert", "--witness", &witness, &name]));
+    // A witness has no input of its own: it is given again.
+    assert_eq!(leno_reading(&input, &["replay", &witness]).status.code(), Some(1));
+    assert_ne!(leno(&["replay", &witness]).status.code(), Some(1), "without it, nothing happens");
+    let _ = (std::fs::remove_file(input), std::fs::remove_file(trace), std::fs::remove_file(file));
 }

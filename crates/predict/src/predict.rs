@@ -245,7 +245,12 @@ impl Judge<'_> {
         }
         let witness = followed.and_then(|reached| match is_covered(&reached.witness, self.options.properties) {
             true => Ok(Box::new(reached.witness)),
-            false => Err(format!("something else goes wrong first: {:?}", reached.witness.claim)),
+            false => Err(match &reached.witness.claim {
+                Claim::Violation { kind, span, .. } => {
+                    format!("something else goes wrong first: {} at {}", kind.title(), self.show(*span))
+                }
+                _ => "something else goes wrong first".to_string(),
+            }),
         });
         let is_confirmed = witness.is_ok();
         let places: BTreeSet<String> = self.spans(ctp, question).into_iter().map(|span| self.show(span)).collect();

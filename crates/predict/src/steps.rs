@@ -178,6 +178,9 @@ impl<L: Listener> Walk<'_, '_, L> {
     fn suspect_null(&mut self, number: u32, address: Val, kind: ViolationKind) -> Going {
         // A member or an element of what is not there has an address near null.
         let was_null = address.bits < NEAR_NULL && kind != ViolationKind::InvalidThread;
+        if address.term.is_none() && !was_null {
+            return Ok(());
+        }
         let bad = match address.term {
             Some(term) => {
                 let end = self.terms.bits(self.terms.width(term), NEAR_NULL);
