@@ -14,8 +14,10 @@ use leno_report::WitnessFile;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
-use std::io::Read;
+use std::io::{Read, Seek};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -203,7 +205,48 @@ fn describe(sources: &Sources, run: &RunOnce) -> Vec<u8> {
     for arg in &run.args {
         add("argument", arg.as_bytes());
     }
+    if let Some(input) = standard_input() {
+        add("input", &input);
+    }
     lines.join(&b'\n')
+}
+
+/// What the program will read, if it can be known without taking it away: the rest of a file.
+pub(crate) fn standard_input() -> Option<Vec<u8>> {
+    let mut file = fs::File::from(std::io::stdin().as_fd().try_clone_to_owned().ok()?);
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    // The program has the same file, and begins where we are.
+    let (mut position, mut bytes, mut buffer) = (file.stream_position().ok()?, Vec::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read_at(&mut buffer, position).ok()? {
+            0 => return Some(bytes),
+            count => {
+                bytes.extend_from_slice(&buffer[..count]);
+                position += count as u64;
+            }
+        }
+    }
+}
+
+/// The values of a key in a description.
+fn lines_of<'d>(description: &'d [u8], key: &'d [u8]) -> impl Iterator<Item = Vec<u8>> + 'd {
+    let lines = description.split(|byte| *byte == b'\n');
+    lines.filter_map(move |line| unescape(line.strip_prefix(key)?.strip_prefix(b" ")?))
+}
+
+fn unescape(text: &[u8]) -> Option<Vec<u8>> {
+    let mut value = Vec::new();
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        value.push(match byte {
+            b'\\' if bytes.next()? == &b'n' => b'\n',
+            b'\\' => b'\\',
+            other => *other,
+        });
+    }
+    Some(value)
 }
 
 /// The program and arguments that a description speaks of.
@@ -218,15 +261,7 @@ fn remembered(description: &[u8]) -> Option<(Sources, RunOnce, PathBuf)> {
     for line in lines {
         let space = line.iter().position(|byte| *byte == b' ')?;
         let (key, rest) = (&line[..space], &line[space + 1..]);
-        let mut value = Vec::new();
-        let mut bytes = rest.iter();
-        while let Some(byte) = bytes.next() {
-            value.push(match byte {
-                b'\\' if bytes.next()? == &b'n' => b'\n',
-                b'\\' => b'\\',
-                other => *other,
-            });
-        }
+        let value = unescape(rest)?;
         let text = || String::from_utf8_lossy(&value).into_owned();
         match key {
             b"directory" => directory = PathBuf::from(OsString::from_vec(value)),
@@ -250,9 +285,7 @@ pub fn execute_predict(ask: &Predict) -> Result<Status, Status> {
     let first = beginning(&ask.program.files[0]);
     match ask.program.files.as_slice() {
         [file] if is_trace(&first) => predict_again(ask, file),
-        [file] if leno_predict::text::is_trace(&first) => {
-            predict_text(ask, file, &fs::read(file).unwrap_or_default())
-        }
+        [file] if leno_predict::text::is_trace(&first) => predict_text(ask, file, &fs::read(file).unwrap_or_default()),
         _ => predict_program(ask),
     }
 }
@@ -310,21 +343,17 @@ fn predict_again(ask: &Predict, path: &Path) -> Result<Status, Status> {
     predict_recorded(ask, &compiled, &sources, &trace)
 }
 
-fn predict_recorded(
-    ask: &Predict,
-    compiled: &Compiled,
-    sources: &Sources,
-    trace: &Trace,
-) -> Result<Status, Status> {
+fn predict_recorded(ask: &Predict, compiled: &Compiled, sources: &Sources, trace: &Trace) -> Result<Status, Status> {
     for damage in &trace.damage {
         say(&format!("warning: {damage}; what comes before it is used\n"));
     }
-    let options = predict_options(ask)?;
+    let mut options = predict_options(ask)?;
+    options.input = lines_of(&trace.description, b"input").next().unwrap_or_default();
     let prediction = predict_trace(&compiled.program, trace, &options);
     if ask.stats {
         show_stats(&prediction);
     }
-    report(ask, compiled, sources, &prediction)
+    report(ask, compiled, sources, &options, &prediction)
 }
 
 /// The properties, and the blocks that are to be atomic: those that are marked, unless something else is asked for.
@@ -374,7 +403,13 @@ fn show_stats(prediction: &Prediction) {
 }
 
 /// Forces what was predicted on the real program, and says what came of it all.
-fn report(ask: &Predict, compiled: &Compiled, sources: &Sources, prediction: &Prediction) -> Result<Status, Status> {
+fn report(
+    ask: &Predict,
+    compiled: &Compiled,
+    sources: &Sources,
+    options: &PredictOptions,
+    prediction: &Prediction,
+) -> Result<Status, Status> {
     let program = &compiled.program;
     let (mut out, mut is_violated, mut open) = (String::new(), false, Vec::new());
     for predicted in &prediction.predicted {
@@ -386,9 +421,14 @@ fn report(ask: &Predict, compiled: &Compiled, sources: &Sources, prediction: &Pr
             }
         };
         let machine = leno::replay_machine(witness);
-        let shorter = leno_explore::shorten(program, witness, &machine);
+        // Who makes it shorter knows nothing of an input.
+        let shorter = match options.input.is_empty() {
+            true => leno_explore::shorten(program, witness, &machine),
+            false => (**witness).clone(),
+        };
         let replayed = (!ask.no_replay).then(|| {
-            let options = ReplayOptions { cc: sources.cc.clone(), machine, ..ReplayOptions::default() };
+            let input = options.input.clone();
+            let options = ReplayOptions { cc: sources.cc.clone(), machine, input, ..ReplayOptions::default() };
             leno_replay::replay(program, &shorter, &options)
         });
         if predicted.is_tainted && !replayed.as_ref().is_some_and(Replayed::is_confirmed) {
@@ -414,7 +454,10 @@ fn report(ask: &Predict, compiled: &Compiled, sources: &Sources, prediction: &Pr
     }
     let covers_all = prediction.reach == Reach::All && prediction.gaps.is_empty() && open.is_empty();
     if !is_violated {
-        let reach = describe_reach(prediction.reach);
+        let reach = match prediction.lifted_from {
+            Some(bound) => describe_lifting(bound),
+            None => describe_reach(prediction.reach),
+        };
         let verdict = if covers_all { "HOLDS" } else { "UNKNOWN" };
         let _ = writeln!(out, "{verdict}: {reach}");
     }
@@ -434,11 +477,26 @@ fn report(ask: &Predict, compiled: &Compiled, sources: &Sources, prediction: &Pr
     })
 }
 
+/// A refutation that did not need the bound on context switches.
+fn describe_lifting(bound: usize) -> String {
+    let switches = switches(bound);
+    format!(
+        "what was asked for holds for all interleavings of this trace: that it holds with at most {switches} was shown without using \
+         the bound"
+    )
+}
+
+fn switches(count: usize) -> String {
+    if count == 1 { "1 context switch".to_string() } else { format!("{count} context switches") }
+}
+
 fn describe_reach(reach: Reach) -> String {
     match reach {
         Reach::All => "no reordering of this run violates anything that was asked for".to_string(),
         Reach::Windows => "no reordering within a window of this run violates anything that was asked for".to_string(),
-        Reach::Switches(most) => format!("no reordering of this run with at most {most} context switches does"),
+        Reach::Switches(most) => {
+            format!("no reordering of this run with at most {} violates anything that was asked for", switches(most))
+        }
         Reach::First => "nothing that could be confirmed".to_string(),
         Reach::Stopped(stop) => format!("the search was stopped: {stop:?}"),
     }

@@ -103,8 +103,10 @@ pub(crate) fn broken_blocks(ctp: &TraceProgram, which: Blocks) -> (Vec<Broken>, 
     (found.into_values().flatten().map(|(_, broken)| broken).collect(), left_out)
 }
 
-/// Reads and writes of memory, each with whether it is certain that it writes.
-fn accesses(ctp: &TraceProgram, id: EventId) -> (Vec<(PieceId, Term)>, Vec<(PieceId, bool)>) {
+/// What an event reads, with the values; and what it writes, and whether that is certain.
+type Accesses = (Vec<(PieceId, Term)>, Vec<(PieceId, bool)>);
+
+fn accesses(ctp: &TraceProgram, id: EventId) -> Accesses {
     let Kind::Access { reads, writes, is_plain: true, .. } = &ctp.event(id).kind else { return Default::default() };
     let is_certain = |condition| ctp.terms.as_bool(condition) == Some(true);
     let reads = reads.iter().map(|read| (read.piece, read.value)).collect();

@@ -102,17 +102,20 @@ pub fn follow(
     question: &Question,
     order: &[EventId],
     options: &Options,
+    input: &[u8],
 ) -> Result<Reached, String> {
     let image = Image::new(program);
     let planned = ctp.threads.values().map(|thread| {
         let values = thread.inputs.iter().map(|input| input.bits).collect();
         (thread.name.clone(), values)
     });
+    let mut rest = Captured::new(0);
+    rest.input = input.to_vec();
     let inputs = Inputs {
         planned: planned.collect(),
         names: [(ThreadId(0), "main".to_string())].into_iter().collect(),
         given: BTreeMap::new(),
-        rest: Captured::new(0),
+        rest,
     };
     let machine = Machine::new(&image, options);
     let mut follower =

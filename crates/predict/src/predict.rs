@@ -39,6 +39,8 @@ pub struct PredictOptions {
     /// All findings, one for each place in the program; otherwise the first.
     pub all: bool,
     pub limits: Limits,
+    /// What was on the program's standard input.
+    pub input: Vec<u8>,
     /// How the interpreter runs the program: its arguments above all.
     pub machine: interp::Options,
 }
@@ -54,6 +56,7 @@ impl Default for PredictOptions {
             window: Some(WINDOW),
             all: false,
             limits: Limits::default(),
+            input: Vec::new(),
             machine: leno_explore::options(true),
         }
     }
@@ -109,6 +112,8 @@ pub struct Stats {
 pub struct Prediction {
     pub predicted: Vec<Predicted>,
     pub reach: Reach,
+    /// The bound on context switches that was asked for and not needed: what holds with so many holds with any number.
+    pub lifted_from: Option<usize>,
     /// What is not covered, in words.
     pub gaps: Vec<String>,
     pub stats: Stats,
@@ -131,6 +136,7 @@ pub fn predict(program: &Program, ctp: &mut TraceProgram, options: &PredictOptio
     let reach =
         asking.run(ctp, options, &mut |ctp, question, order, bound| judge.take(ctp, &[], question, order, bound));
     asking.add_to(&mut stats, &mut gaps);
+    judge.lifted_from = asking.lifted_from;
     if reach == Reach::All && asking.refuses_recorded(ctp, options) {
         gaps.push(
             "the recorded run is not one that Leno's semantics allows: what is outside of it is not known".to_string(),
@@ -171,15 +177,16 @@ pub(crate) struct Judge<'a> {
     options: &'a PredictOptions,
     predicted: Vec<Predicted>,
     seen: BTreeSet<(&'static str, Vec<String>)>,
+    lifted_from: Option<usize>,
 }
 
 impl<'a> Judge<'a> {
     pub(crate) fn new(program: &'a Program, options: &'a PredictOptions) -> Judge<'a> {
-        Judge { program, options, predicted: Vec::new(), seen: BTreeSet::new() }
+        Judge { program, options, predicted: Vec::new(), seen: BTreeSet::new(), lifted_from: None }
     }
 
     pub(crate) fn conclude(self, reach: Reach, gaps: Vec<String>, stats: Stats) -> Prediction {
-        Prediction { predicted: self.predicted, reach, gaps, stats }
+        Prediction { predicted: self.predicted, reach, lifted_from: self.lifted_from, gaps, stats }
     }
 
     /// `past` is what has happened before: threads, and the last schedule points that they passed.
@@ -193,7 +200,7 @@ impl<'a> Judge<'a> {
     ) -> Heard {
         let mut machine = self.options.machine.clone();
         machine.spurious_wakeups &= !matches!(question, Question::Deadlock(_) | Question::Stuck(_));
-        let followed = follow(self.program, ctp, past, question, order, &machine);
+        let followed = follow(self.program, ctp, past, question, order, &machine, &self.options.input);
         let is_tainted = followed.as_ref().is_ok_and(|reached| reached.is_tainted);
         if let Ok(Reached { witness, wrong_at: Some((name, point)), .. }) = &followed
             && let Claim::Violation { kind, span, .. } = &witness.claim
@@ -206,7 +213,12 @@ impl<'a> Judge<'a> {
         }
         let witness = followed.and_then(|reached| match is_covered(&reached.witness, self.options.properties) {
             true => Ok(Box::new(reached.witness)),
-            false => Err(format!("something else goes wrong first: {:?}", reached.witness.claim)),
+            false => Err(match &reached.witness.claim {
+                Claim::Violation { kind, span, .. } => {
+                    format!("something else goes wrong first: {} at {}", kind.title(), self.show(*span))
+                }
+                _ => "something else goes wrong first".to_string(),
+            }),
         });
         let is_confirmed = witness.is_ok();
         let places: BTreeSet<String> = self.spans(ctp, question).into_iter().map(|span| self.show(span)).collect();
@@ -279,6 +291,8 @@ pub(crate) type Hears<'h> = dyn FnMut(&TraceProgram, &Question, &[EventId], Opti
 
 /// A trace program in the solver, with its questions.
 pub(crate) struct Asking {
+    /// See [`Prediction::lifted_from`].
+    lifted_from: Option<usize>,
     /// What is not looked at, in words.
     gaps: Vec<String>,
     questions: Vec<Question>,
@@ -323,7 +337,16 @@ impl Asking {
         let clause: Vec<Lit> = std::iter::once(!any).chain(literals.iter().copied()).collect();
         encoded.solver.add_clause(&clause);
         let encode_seconds = start.elapsed().as_secs_f64();
-        Asking { gaps: Vec::new(), questions, literals, any, encoded, encode_seconds, solve_seconds: 0.0 }
+        Asking {
+            lifted_from: None,
+            gaps: Vec::new(),
+            questions,
+            literals,
+            any,
+            encoded,
+            encode_seconds,
+            solve_seconds: 0.0,
+        }
     }
 
     pub(crate) fn add_to(&mut self, stats: &mut Stats, gaps: &mut Vec<String>) {
@@ -360,7 +383,10 @@ impl Asking {
             match self.ask_until_none(ctp, options, Some((literal, bound)), hears) {
                 Some(reach) => return reach,
                 // The refutation did not need the bound: it holds for any number of switches.
-                None if !self.encoded.solver.failed().contains(&literal) => return Reach::All,
+                None if !self.encoded.solver.failed().contains(&literal) => {
+                    self.lifted_from = Some(bound);
+                    return Reach::All;
+                }
                 None => {}
             }
         }

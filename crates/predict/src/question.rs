@@ -133,7 +133,10 @@ impl Question {
             }
             Question::Stuck(place) => vec![*place],
         };
-        places.sort_unstable();
+        // Of a block, the order is part of it.
+        if !matches!(self, Question::Broken(_)) {
+            places.sort_unstable();
+        }
         places
     }
 

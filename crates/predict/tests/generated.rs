@@ -313,16 +313,78 @@ fn compare(seed: u64, shape: &Shape, tally: &mut Tally) {
     let text = generated.to_preprocessed();
     let input = Input::Preprocessed { name: "generated.c".to_string(), text: text.into_bytes() };
     let Ok(compiled) = compile(&[input], &Options::default()) else { panic!("{}", generated.to_c()) };
-    let program = compiled.program;
+    compare_program(seed, &compiled.program, &generated.to_c(), tally);
+}
+
+/// Threads that use one object, and one of them that frees it.
+fn freeing(seed: u64) -> String {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut below = |count: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 33) % count
+    };
+    let statements = [
+        "*p = 1;",
+        "flag = *p;",
+        "pthread_mutex_lock(&m); *p = 2; pthread_mutex_unlock(&m);",
+        "pthread_mutex_lock(&m); flag = 1; pthread_mutex_unlock(&m);",
+        "if (flag) *p = 3;",
+        "if (!flag) *p = 4;",
+        "sem_post(&s);",
+        "pthread_mutex_lock(&m); if (!flag) (*p)++; pthread_mutex_unlock(&m);",
+    ];
+    let freeing = below(2);
+    let mut text = "#include <pthread.h>\n#include <semaphore.h>\n#include <stdlib.h>\n".to_string();
+    text.push_str("int flag;\npthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\nsem_t s;\n");
+    for thread in 0..2 {
+        text.push_str(&format!("static void *t{thread}(void *argument) {{\n    int *p = argument;\n"));
+        for _ in 0..1 + below(2) {
+            text.push_str(&format!("    {}\n", statements[below(8) as usize]));
+        }
+        if thread == freeing {
+            let way = ["free(p);", "if (flag) free(p);", "sem_wait(&s); free(p);"][below(3) as usize];
+            text.push_str(&format!("    {way}\n"));
+        } else {
+            text.push_str(&format!("    {}\n", statements[below(8) as usize]));
+        }
+        text.push_str("    return 0;\n}\n");
+    }
+    text.push_str("int main(void) {\n    pthread_t a, b;\n    int *p = calloc(1, sizeof *p);\n");
+    text.push_str(&format!("    sem_init(&s, 0, {});\n", below(2)));
+    text.push_str("    pthread_create(&a, 0, t0, p);\n    pthread_create(&b, 0, t1, p);\n");
+    text.push_str("    pthread_join(a, 0);\n    pthread_join(b, 0);\n    return 0;\n}\n");
+    text
+}
+
+#[test]
+fn freed_while_others_use_it() {
+    let (from, count) = (number("LENO_PREDICT_FROM", 0), number("LENO_PREDICT_FREES", 10));
+    let mut tally = Tally::default();
+    for seed in from..from + count {
+        let text = freeing(seed);
+        let path = std::env::temp_dir().join(format!("leno-freeing-{}-{seed}.c", std::process::id()));
+        std::fs::write(&path, &text).expect("it can be written");
+        let compiled = compile(&[Input::File(path.clone())], &Options::default());
+        let _ = std::fs::remove_file(&path);
+        let Ok(compiled) = compiled else { panic!("{text}") };
+        compare_program(seed, &compiled.program, &text, &mut tally);
+    }
+    tally.show(count);
+    assert!(tally.violations[3] > 0 || count < 10, "some are found");
+}
+
+fn compare_program(seed: u64, program: &Program, text: &str, tally: &mut Tally) {
     let record = RecordOptions { silent: true, timeout: Some(Duration::from_secs(2)), ..RecordOptions::default() };
     if number("LENO_PREDICT_SHOW", 0) > 0 {
-        println!("{}", generated.to_c());
+        println!("{text}");
     }
     let path = std::env::temp_dir().join(format!("leno-generated-{}-{seed}.leno", std::process::id()));
-    Recorder::new(&program, record).and_then(|recorder| recorder.run(&path)).expect("it is recorded");
+    Recorder::new(program, record).and_then(|recorder| recorder.run(&path)).expect("it is recorded");
     let trace = Trace::read(&std::fs::read(&path).expect("a trace")).expect("it is one");
     let _ = std::fs::remove_file(&path);
-    let mut events = build(&program, &trace);
+    let mut events = build(program, &trace);
     // What the compiled program does where Leno's semantics says something else: joining nobody, unlocking what is not one's own.
     if !events.gaps.is_empty() {
         tally.strange += 1;
@@ -330,9 +392,8 @@ fn compare(seed: u64, shape: &Shape, tally: &mut Tally) {
     }
     for encoding in [Encoding::Composition, Encoding::Cssa] {
         assert!(
-            admits_recorded(&mut events, encoding) || generated.to_c().contains("__VERIFIER_atomic_begin();"),
-            "seed {seed}, {encoding:?}: the recorded run is not admitted\n{}",
-            generated.to_c()
+            admits_recorded(&mut events, encoding) || text.contains("__VERIFIER_atomic_begin();"),
+            "seed {seed}, {encoding:?}: the recorded run is not admitted\n{text}"
         );
     }
     let inputs: BTreeMap<String, Vec<(u128, Place)>> = events
@@ -353,7 +414,7 @@ fn compare(seed: u64, shape: &Shape, tally: &mut Tally) {
         .filter(|target| target.what.kind == ViolationKind::NullDereference)
         .map(|target| (events.threads[&target.thread].name.clone(), target.place))
         .collect();
-    let Some(expected) = oracle(&program, &trace, &inputs, &waited, &crashed) else {
+    let Some(expected) = oracle(program, &trace, &inputs, &waited, &crashed) else {
         tally.too_big += 1;
         return;
     };
@@ -367,7 +428,7 @@ fn compare(seed: u64, shape: &Shape, tally: &mut Tally) {
     for (kind, (properties, expected)) in kinds.into_iter().enumerate() {
         for encoding in [Encoding::Composition, Encoding::Cssa] {
             let options = PredictOptions { properties, encoding, ..PredictOptions::default() };
-            let prediction = predict(&program, &mut events, &options);
+            let prediction = predict(program, &mut events, &options);
             let found = prediction.confirmed().next();
             let unconfirmed = prediction.predicted.iter().filter(|found| found.witness.is_err()).count();
             tally.open += unconfirmed;
@@ -384,13 +445,13 @@ fn compare(seed: u64, shape: &Shape, tally: &mut Tally) {
                 "seed {seed}, {properties:?}, {encoding:?}: {:?} {:?}\n{}",
                 prediction.predicted,
                 prediction.reach,
-                generated.to_c()
+                text
             );
             assert!(found.is_some() || prediction.reach == Reach::All);
             if let (Some(witness), Encoding::Composition) = (found, encoding) {
                 tally.violations[kind] += 1;
-                let outcome = leno_replay::replay(&program, witness, &leno_replay::ReplayOptions::default());
-                assert!(outcome.is_confirmed(), "seed {seed}: {outcome:?}\n{}", generated.to_c());
+                let outcome = leno_replay::replay(program, witness, &leno_replay::ReplayOptions::default());
+                assert!(outcome.is_confirmed(), "seed {seed}: {outcome:?}\n{}", text);
                 tally.replayed += 1;
             }
         }

@@ -7,8 +7,9 @@
 //!
 //! If the interpreter cannot follow the witness, the real program is the judge all the same: with what was learned so far.
 
+use crate::ReplayOptions;
 use leno_ir::interp::{
-    Captured, Environment, FileHandle, Image, Machine, Next, OpenMode, Options, Source, Status, StepResult, ThreadId,
+    Captured, Environment, FileHandle, Image, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId,
 };
 use leno_ir::program::{Expr, FuncId, LocalId, Op, Program};
 use leno_ir::witness::{Input, Witness};
@@ -84,17 +85,19 @@ impl Environment for Script<'_> {
     }
 }
 
-pub(crate) fn prepare(program: &Program, witness: &Witness, options: &Options) -> Prepared {
+pub(crate) fn prepare(program: &Program, witness: &Witness, options: &ReplayOptions) -> Prepared {
     let image = Image::new(program);
+    let mut rest = Captured::new(0);
+    rest.input.clone_from(&options.input);
     let script = Script {
         inputs: &witness.inputs,
         used: BTreeMap::new(),
         name: String::new(),
         asked: Vec::new(),
-        rest: Captured::new(0),
+        rest,
     };
     let mut follower = Follower {
-        machine: Machine::new(&image, options),
+        machine: Machine::new(&image, &options.machine),
         script,
         prepared: Prepared::default(),
         activations: BTreeMap::new(),
