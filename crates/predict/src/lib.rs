@@ -42,6 +42,7 @@ mod encode;
 mod event;
 mod express;
 mod follow;
+mod foresee;
 mod instances;
 mod memory;
 mod model;
