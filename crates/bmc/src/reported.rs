@@ -34,6 +34,8 @@ impl Reported {
             Claim::Violation { span, .. } => Reported::violation(*span),
             Claim::Race { first, second } => Reported::race(first.span, second.span),
             Claim::Deadlock { .. } => Reported::Deadlock,
+            // (This engine does not look for them.)
+            Claim::Atomicity { second, .. } => Reported::violation(second.span),
         }
     }
 }

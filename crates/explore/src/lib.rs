@@ -40,4 +40,4 @@ pub use plain::{NoTraces, all_traces};
 pub use search::{Visitor, explore, explore_all, explore_with};
 pub use shorten::{context_switches, shorten};
 pub use task::{Bounds, Explored, Finding, Incomplete, Limits, Properties, Stats, What};
-pub use witness::{claim, claim_race, options, witness};
+pub use witness::{claim, claim_race, options, racer, witness};

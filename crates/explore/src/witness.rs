@@ -87,7 +87,8 @@ pub fn claim_race(machine: &Machine<'_>, first: ThreadId, second: ThreadId) -> O
     a.conflicts(b).then(|| Claim::Race { first: racer(machine, first), second: racer(machine, second) })
 }
 
-fn racer(machine: &Machine<'_>, thread: ThreadId) -> Racer {
+/// The access that a thread is about to make, for a claim.
+pub fn racer(machine: &Machine<'_>, thread: ThreadId) -> Racer {
     let access = match machine.footprint(thread) {
         Some(at) => {
             let what = if at.writes { "write" } else { "read" };

@@ -31,6 +31,10 @@ pub enum Claim {
     Race { first: Racer, second: Racer },
     /// Nobody can go on; for each thread that is not finished, what it waits for.
     Deadlock { waiting: Vec<Waiting> },
+    /// `first` and `between` are among the steps, in this order, and the thread of `first` is about to make `second`. All three
+    /// touch one place, and no order in which `between` comes before or after both has the same effect. `block` says why the two
+    /// are expected to be one.
+    Atomicity { first: Racer, between: Racer, second: Racer, block: String },
 }
 
 impl Claim {
@@ -40,6 +44,9 @@ impl Claim {
             Claim::Violation { thread, .. } => Box::new(std::iter::once(thread.as_str())),
             Claim::Race { first, second } => Box::new([first, second].into_iter().map(|racer| racer.thread.as_str())),
             Claim::Deadlock { waiting } => Box::new(waiting.iter().map(|waiting| waiting.thread.as_str())),
+            Claim::Atomicity { first, between, .. } => {
+                Box::new([first, between].into_iter().map(|racer| racer.thread.as_str()))
+            }
         }
     }
 }

@@ -462,6 +462,14 @@ fn report_witness(program: &Program, witness: &Witness) -> String {
                 let _ = writeln!(out, "  = in thread {}: {}", racer.thread, racer.access);
             }
         }
+        Claim::Atomicity { first, between, second, block } => {
+            let _ = writeln!(out, "UNSAFE: atomicity violation");
+            for (racer, when) in [(first, "first"), (between, "between them"), (second, "then")] {
+                add_excerpt(&mut out, program, racer.span);
+                let _ = writeln!(out, "  = {when}, in thread {}: {}", racer.thread, racer.access);
+            }
+            let _ = writeln!(out, "  = {block}");
+        }
         Claim::Deadlock { waiting } => {
             let _ = writeln!(out, "UNSAFE: deadlock");
             for waiting in waiting {

@@ -2,7 +2,7 @@
 
 use crate::arguments::{Calls, Check, Command, Dump, EmitC, Mode, Replay, Run, Sources};
 use crate::memory::MemoryLimit;
-use crate::prediction::{execute_predict, execute_record};
+use crate::prediction::{execute_predict, execute_record, standard_input};
 use leno::{
     CheckOptions, Compiled, Ending, Input, Interruption, Options, Properties, RunOptions, Stats, Unwinding, Verdict,
 };
@@ -260,7 +260,8 @@ fn execute_replay(replay: &Replay) -> Result<Status, Status> {
     compiled.program.command = recipe.arguments.iter().map(|word| word.clone().into_bytes()).collect();
     let witness = file.witness(&compiled.program).map_err(|error| wrong(error.to_string()))?;
     let machine = leno::replay_machine(&witness);
-    let options = ReplayOptions { cc: recipe.cc, keep, machine, ..ReplayOptions::default() };
+    let input = standard_input().unwrap_or_default();
+    let options = ReplayOptions { cc: recipe.cc, keep, input, machine, ..ReplayOptions::default() };
     let runs = leno_replay::replay_often(&compiled.program, &witness, &options, replay.repeat);
     let confirmed = runs.iter().filter(|run| run.is_confirmed()).count();
     // The worst one counts, and is shown.

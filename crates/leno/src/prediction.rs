@@ -4,16 +4,20 @@ use crate::arguments::Sources;
 use crate::command::{Status, load_to_run, print, properties, recipe_options, say, write_file};
 use clap::{Args, ValueEnum};
 use leno::{Checked, Compiled, Stats, Verdict};
+use leno_explore::Properties;
 use leno_ir::program::DataModel;
 use leno_predict::record::{RecordOptions, Recorded, Recorder, program_name};
 use leno_predict::trace::{MAGIC, Trace};
-use leno_predict::{Encoding, Model, PredictOptions, Prediction, Reach, build, predict};
+use leno_predict::{Blocks, Encoding, Model, PredictOptions, Prediction, Reach, predict_trace};
 use leno_replay::{ReplayOptions, Replayed};
 use leno_report::WitnessFile;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
+use std::io::{Read, Seek};
+use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -52,7 +56,8 @@ pub struct Predict {
     pub program: Sources,
     #[command(flatten)]
     pub run: RunOnce,
-    /// What to look for: assert, race, deadlock, memsafety, overflow, or a `.prp` file [default: the first four]
+    /// What to look for: assert, race, deadlock, memsafety, overflow, atomicity, or a `.prp` file [default: the first four, and
+    /// whether blocks that are marked as atomic are]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub property: Vec<String>,
     /// Which reorderings of the run count
@@ -200,7 +205,48 @@ fn describe(sources: &Sources, run: &RunOnce) -> Vec<u8> {
     for arg in &run.args {
         add("argument", arg.as_bytes());
     }
+    if let Some(input) = standard_input() {
+        add("input", &input);
+    }
     lines.join(&b'\n')
+}
+
+/// What the program will read, if it can be known without taking it away: the rest of a file.
+pub(crate) fn standard_input() -> Option<Vec<u8>> {
+    let mut file = fs::File::from(std::io::stdin().as_fd().try_clone_to_owned().ok()?);
+    if !file.metadata().ok()?.is_file() {
+        return None;
+    }
+    // The program has the same file, and begins where we are.
+    let (mut position, mut bytes, mut buffer) = (file.stream_position().ok()?, Vec::new(), vec![0; 1 << 16]);
+    loop {
+        match file.read_at(&mut buffer, position).ok()? {
+            0 => return Some(bytes),
+            count => {
+                bytes.extend_from_slice(&buffer[..count]);
+                position += count as u64;
+            }
+        }
+    }
+}
+
+/// The values of a key in a description.
+fn lines_of<'d>(description: &'d [u8], key: &'d [u8]) -> impl Iterator<Item = Vec<u8>> + 'd {
+    let lines = description.split(|byte| *byte == b'\n');
+    lines.filter_map(move |line| unescape(line.strip_prefix(key)?.strip_prefix(b" ")?))
+}
+
+fn unescape(text: &[u8]) -> Option<Vec<u8>> {
+    let mut value = Vec::new();
+    let mut bytes = text.iter();
+    while let Some(byte) = bytes.next() {
+        value.push(match byte {
+            b'\\' if bytes.next()? == &b'n' => b'\n',
+            b'\\' => b'\\',
+            other => *other,
+        });
+    }
+    Some(value)
 }
 
 /// The program and arguments that a description speaks of.
@@ -215,15 +261,7 @@ fn remembered(description: &[u8]) -> Option<(Sources, RunOnce, PathBuf)> {
     for line in lines {
         let space = line.iter().position(|byte| *byte == b' ')?;
         let (key, rest) = (&line[..space], &line[space + 1..]);
-        let mut value = Vec::new();
-        let mut bytes = rest.iter();
-        while let Some(byte) = bytes.next() {
-            value.push(match byte {
-                b'\\' if bytes.next()? == &b'n' => b'\n',
-                b'\\' => b'\\',
-                other => *other,
-            });
-        }
+        let value = unescape(rest)?;
         let text = || String::from_utf8_lossy(&value).into_owned();
         match key {
             b"directory" => directory = PathBuf::from(OsString::from_vec(value)),
@@ -244,42 +282,56 @@ fn remembered(description: &[u8]) -> Option<(Sources, RunOnce, PathBuf)> {
 
 pub fn execute_predict(ask: &Predict) -> Result<Status, Status> {
     let is_trace = |bytes: &[u8]| bytes.starts_with(&MAGIC);
-    let first = fs::read(&ask.program.files[0]).unwrap_or_default();
+    let first = beginning(&ask.program.files[0]);
     match ask.program.files.as_slice() {
-        [file] if is_trace(&first) => predict_trace(ask, file, &first),
-        [file] if leno_predict::text::is_trace(&first) => predict_text(ask, file, &first),
+        [file] if is_trace(&first) => predict_again(ask, file),
+        [file] if leno_predict::text::is_trace(&first) => predict_text(ask, file, &fs::read(file).unwrap_or_default()),
         _ => predict_program(ask),
     }
 }
 
+/// Enough of a file to see what it is.
+fn beginning(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Ok(file) = fs::File::open(path) {
+        let _ = file.take(1 << 16).read_to_end(&mut bytes);
+    }
+    bytes
+}
+
 fn predict_program(ask: &Predict) -> Result<Status, Status> {
     let mut sources = ask.program.clone();
-    sources.check_overflow |= properties(&ask.property)?.overflow;
+    sources.check_overflow |= asked_for(&ask.property)?.0.overflow;
     let compiled = load_to_run(&sources, &ask.run.args)?;
     let scratch = std::env::temp_dir().join(format!("leno-predict-{}.leno", std::process::id()));
     let path = ask.trace.as_ref().unwrap_or(&scratch);
     let recorded = run_recorded(&compiled, &sources, &ask.run, path, false)?;
-    let bytes = fs::read(path);
-    if ask.trace.is_none() {
-        let _ = fs::remove_file(&scratch);
-    }
     if ask.stats {
         say(&format!("run-seconds: {:.3}\ntrace-bytes: {}\n", recorded.seconds, recorded.bytes));
     }
-    let bytes = bytes.map_err(|error| {
-        say(&format!("error: cannot read `{}`: {error}\n", path.display()));
-        Status::BadInput
-    })?;
-    predict_bytes(ask, &compiled, &sources, path, &bytes)
+    let trace = open_trace(path);
+    if ask.trace.is_none() {
+        let _ = fs::remove_file(&scratch);
+    }
+    predict_recorded(ask, &compiled, &sources, &trace?)
 }
 
-/// A trace that was recorded before: the program is built again as it was then.
-fn predict_trace(ask: &Predict, path: &Path, bytes: &[u8]) -> Result<Status, Status> {
+fn open_trace(path: &Path) -> Result<Trace, Status> {
     let wrong = |message: String| {
         say(&format!("error: `{}`: {message}\n", path.display()));
         Status::BadInput
     };
-    let trace = Trace::read(bytes).map_err(|error| wrong(error.to_string()))?;
+    let trace = Trace::open(path).map_err(|error| wrong(format!("it cannot be read: {error}")))?;
+    trace.map_err(|error| wrong(error.to_string()))
+}
+
+/// A trace that was recorded before: the program is built again as it was then.
+fn predict_again(ask: &Predict, path: &Path) -> Result<Status, Status> {
+    let wrong = |message: String| {
+        say(&format!("error: `{}`: {message}\n", path.display()));
+        Status::BadInput
+    };
+    let trace = open_trace(path)?;
     let Some((sources, run, directory)) = remembered(&trace.description) else {
         return Err(wrong("the trace does not say which program it is of".to_string()));
     };
@@ -288,39 +340,41 @@ fn predict_trace(ask: &Predict, path: &Path, bytes: &[u8]) -> Result<Status, Sta
         return Err(wrong(format!("its program was in `{}`: {error}", directory.display())));
     }
     let compiled = load_to_run(&sources, &run.args)?;
-    predict_bytes(ask, &compiled, &sources, path, bytes)
+    predict_recorded(ask, &compiled, &sources, &trace)
 }
 
-fn predict_bytes(
-    ask: &Predict,
-    compiled: &Compiled,
-    sources: &Sources,
-    path: &Path,
-    bytes: &[u8],
-) -> Result<Status, Status> {
-    let trace = Trace::read(bytes).map_err(|error| {
-        say(&format!("error: `{}`: {error}\n", path.display()));
-        Status::BadInput
-    })?;
+fn predict_recorded(ask: &Predict, compiled: &Compiled, sources: &Sources, trace: &Trace) -> Result<Status, Status> {
     for damage in &trace.damage {
         say(&format!("warning: {damage}; what comes before it is used\n"));
     }
     let mut options = predict_options(ask)?;
-    let start = Instant::now();
-    let mut events = build(&compiled.program, &trace);
-    let walk_seconds = start.elapsed().as_secs_f64();
-    // Reading and walking the trace is not what is bounded.
-    options.limits.deadline = deadline(ask);
-    let prediction = predict(&compiled.program, &mut events, &options);
+    options.input = lines_of(&trace.description, b"input").next().unwrap_or_default();
+    let prediction = predict_trace(&compiled.program, trace, &options);
     if ask.stats {
-        show_stats(&prediction, walk_seconds);
+        show_stats(&prediction);
     }
-    report(ask, compiled, sources, &prediction)
+    report(ask, compiled, sources, &options, &prediction)
+}
+
+/// The properties, and the blocks that are to be atomic: those that are marked, unless something else is asked for.
+fn asked_for(names: &[String]) -> Result<(Properties, Blocks), Status> {
+    let (atomicity, others): (Vec<String>, Vec<String>) = names.iter().cloned().partition(|name| name == "atomicity");
+    let blocks = match (names.is_empty(), atomicity.is_empty()) {
+        (true, _) => Blocks::Marked,
+        (false, true) => Blocks::None,
+        (false, false) => Blocks::All,
+    };
+    match others.is_empty() && !atomicity.is_empty() {
+        true => Ok((Properties::NONE, blocks)),
+        false => Ok((properties(&others)?, blocks)),
+    }
 }
 
 fn predict_options(ask: &Predict) -> Result<PredictOptions, Status> {
+    let (properties, blocks) = asked_for(&ask.property)?;
     let mut options = PredictOptions {
-        properties: properties(&ask.property)?,
+        properties,
+        blocks,
         model: ask.model.into(),
         encoding: ask.encoding.into(),
         context_bound: ask.context_bound,
@@ -337,19 +391,25 @@ fn deadline(ask: &Predict) -> Option<Instant> {
     Some(Instant::now() + Duration::from_secs_f64(timeout))
 }
 
-fn show_stats(prediction: &Prediction, walk_seconds: f64) {
+fn show_stats(prediction: &Prediction) {
     let stats = &prediction.stats;
     let mut out = String::new();
     let _ = writeln!(out, "threads: {}\naccesses: {}\nevents: {}", stats.threads, stats.accesses, stats.events);
     let _ = writeln!(out, "kept: {}\nquestions: {}\nlinks: {}", stats.kept, stats.questions, stats.links);
     let _ = writeln!(out, "windows: {}\nconflicts: {}", stats.windows, stats.conflicts);
-    let _ = writeln!(out, "walk-seconds: {walk_seconds:.3}\nencode-seconds: {:.3}", stats.encode_seconds);
+    let _ = writeln!(out, "walk-seconds: {:.3}\nencode-seconds: {:.3}", stats.walk_seconds, stats.encode_seconds);
     let _ = writeln!(out, "solve-seconds: {:.3}", stats.solve_seconds);
     say(&out);
 }
 
 /// Forces what was predicted on the real program, and says what came of it all.
-fn report(ask: &Predict, compiled: &Compiled, sources: &Sources, prediction: &Prediction) -> Result<Status, Status> {
+fn report(
+    ask: &Predict,
+    compiled: &Compiled,
+    sources: &Sources,
+    options: &PredictOptions,
+    prediction: &Prediction,
+) -> Result<Status, Status> {
     let program = &compiled.program;
     let (mut out, mut is_violated, mut open) = (String::new(), false, Vec::new());
     for predicted in &prediction.predicted {
@@ -361,9 +421,14 @@ fn report(ask: &Predict, compiled: &Compiled, sources: &Sources, prediction: &Pr
             }
         };
         let machine = leno::replay_machine(witness);
-        let shorter = leno_explore::shorten(program, witness, &machine);
+        // Who makes it shorter knows nothing of an input.
+        let shorter = match options.input.is_empty() {
+            true => leno_explore::shorten(program, witness, &machine),
+            false => (**witness).clone(),
+        };
         let replayed = (!ask.no_replay).then(|| {
-            let options = ReplayOptions { cc: sources.cc.clone(), machine, ..ReplayOptions::default() };
+            let input = options.input.clone();
+            let options = ReplayOptions { cc: sources.cc.clone(), machine, input, ..ReplayOptions::default() };
             leno_replay::replay(program, &shorter, &options)
         });
         if predicted.is_tainted && !replayed.as_ref().is_some_and(Replayed::is_confirmed) {
@@ -389,7 +454,10 @@ fn report(ask: &Predict, compiled: &Compiled, sources: &Sources, prediction: &Pr
     }
     let covers_all = prediction.reach == Reach::All && prediction.gaps.is_empty() && open.is_empty();
     if !is_violated {
-        let reach = describe_reach(prediction.reach);
+        let reach = match prediction.lifted_from {
+            Some(bound) => describe_lifting(bound),
+            None => describe_reach(prediction.reach),
+        };
         let verdict = if covers_all { "HOLDS" } else { "UNKNOWN" };
         let _ = writeln!(out, "{verdict}: {reach}");
     }
@@ -409,11 +477,26 @@ fn report(ask: &Predict, compiled: &Compiled, sources: &Sources, prediction: &Pr
     })
 }
 
+/// A refutation that did not need the bound on context switches.
+fn describe_lifting(bound: usize) -> String {
+    let switches = switches(bound);
+    format!(
+        "what was asked for holds for all interleavings of this trace: that it holds with at most {switches} was shown without using \
+         the bound"
+    )
+}
+
+fn switches(count: usize) -> String {
+    if count == 1 { "1 context switch".to_string() } else { format!("{count} context switches") }
+}
+
 fn describe_reach(reach: Reach) -> String {
     match reach {
         Reach::All => "no reordering of this run violates anything that was asked for".to_string(),
         Reach::Windows => "no reordering within a window of this run violates anything that was asked for".to_string(),
-        Reach::Switches(most) => format!("no reordering of this run with at most {most} context switches does"),
+        Reach::Switches(most) => {
+            format!("no reordering of this run with at most {} violates anything that was asked for", switches(most))
+        }
         Reach::First => "nothing that could be confirmed".to_string(),
         Reach::Stopped(stop) => format!("the search was stopped: {stop:?}"),
     }

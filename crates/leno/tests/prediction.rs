@@ -8,6 +8,12 @@ fn leno(args: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_leno")).args(args).current_dir(root).output().expect("leno runs")
 }
 
+fn leno_reading(input: &std::path::Path, args: &[&str]) -> Output {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let input = std::fs::File::open(input).expect("an input");
+    Command::new(env!("CARGO_BIN_EXE_leno")).args(args).current_dir(root).stdin(input).output().expect("leno runs")
+}
+
 fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
@@ -56,4 +62,81 @@ fn traces_of_other_tools_are_read() {
     assert_eq!(output.status.code(), Some(1));
     assert!(text(&output.stdout).starts_with("PREDICTED: data race"), "{}", text(&output.stdout));
     let _ = std::fs::remove_file(trace);
+}
+
+#[test]
+fn a_block_that_is_not_atomic_is_shown_with_why_it_is_one() {
+    let (file, program) = (scratch("block.json"), "crates/predict/tests/atomicity/counter.c");
+    let name = file.display().to_string();
+    let output = leno(&["predict", "--property", "atomicity", "--witness", &name, program]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let report = text(&output.stdout);
+    assert!(report.starts_with("UNSAFE: atomicity violation"), "{report}");
+    for part in [
+        "= first, in thread main.",
+        "= between them, in thread main.",
+        "= then, in thread main.",
+        "read of counter",
+        "= inferred: what is written last depends on what was read first, and the lock under which both are done is given up in between, at \
+         crates/predict/tests/atomicity/counter.c:9",
+        "Confirmed on the real program: main.",
+    ] {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+    let output = leno(&["replay", &name]);
+    assert!(text(&output.stdout).to_lowercase().contains("confirmed"), "{}", text(&output.stdout));
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    let _ = std::fs::remove_file(file);
+    // Nobody has asked for inferred blocks here.
+    let output = leno(&["predict", "--quiet", program]);
+    assert!(text(&output.stdout).starts_with("HOLDS"), "{}", text(&output.stdout));
+    // Those that are marked need not be asked for.
+    let output = leno(&["predict", "--no-replay", "crates/predict/tests/atomicity/transfer.c"]);
+    assert!(text(&output.stdout).contains("is expected to be atomic"), "{}", text(&output.stdout));
+    // Other engines do not look for them, and do not say that there are none.
+    let output = leno(&["check", "--property", "atomicity", program]);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output.stdout));
+}
+
+#[test]
+fn a_bound_that_was_not_needed_is_lifted() {
+    let output = leno(&["predict", "--property", "assert", "--context-bound", "1", "examples/peterson.c"]);
+    assert_eq!(
+        text(&output.stdout).lines().next(),
+        Some(
+            "HOLDS: what was asked for holds for all interleavings of this trace: that it holds with at most 1 context switch was \
+             shown without using the bound"
+        )
+    );
+    assert_eq!(output.status.code(), Some(0));
+    // Here it is needed: with more switches there is an error.
+    let program = "examples/bank_account.c";
+    let output = leno(&["predict", "--property", "assert", "--context-bound", "1", program]);
+    assert_eq!(
+        text(&output.stdout).lines().next(),
+        Some("UNKNOWN: no reordering of this run with at most 1 context switch violates anything that was asked for")
+    );
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn what_a_program_reads_is_part_of_its_trace() {
+    let (input, trace, file) = (scratch("input.txt"), scratch("input.leno"), scratch("input.json"));
+    let (name, program) = (trace.display().to_string(), "crates/predict/tests/programs/input.c");
+    let witness = file.display().to_string();
+    // A line, a byte that is no text, and more than anybody reads.
+    std::fs::write(&input, b"21\nx\\n\xff\nmore").expect("it can be written");
+    let is_found = |output: &Output| {
+        let report = text(&output.stdout);
+        assert!(report.starts_with("UNSAFE: assertion violated"), "{report}{}", text(&output.stderr));
+        assert!(report.contains("Confirmed on the real program"), "{report}");
+    };
+    is_found(&leno_reading(&input, &["predict", "--property", "assert", program]));
+    let output = leno_reading(&input, &["record", "-o", &name, program]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    is_found(&leno(&["predict", "--property", "assert", "--witness", &witness, &name]));
+    // A witness has no input of its own: it is given again.
+    assert_eq!(leno_reading(&input, &["replay", &witness]).status.code(), Some(1));
+    assert_ne!(leno(&["replay", &witness]).status.code(), Some(1), "without it, nothing happens");
+    let _ = (std::fs::remove_file(input), std::fs::remove_file(trace), std::fs::remove_file(file));
 }

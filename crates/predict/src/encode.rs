@@ -21,6 +21,7 @@
 use crate::event::{Event, EventId, Kind, Read, TraceProgram};
 use crate::model::Model;
 use crate::slice::{Slice, Wanted, slice};
+use crate::stuck::Stuck;
 use crate::survey::PieceId;
 use crate::walk::Location;
 use leno_logic::literal::Lit;
@@ -62,11 +63,32 @@ pub struct Encoded {
     pub raw: Option<Lit>,
     /// Pairs of a read and a write that may be linked.
     pub links: usize,
+    pub(crate) signals: Signals,
+    pub(crate) stuck: Stuck,
+}
+
+/// The signals of condition variables, and what they may do.
+#[derive(Default)]
+pub(crate) struct Signals {
+    /// By condition: the signals, and whether they wake all who sleep.
+    pub given: BTreeMap<Location, Vec<(EventId, bool)>>,
+    /// By the end of a sleep: its beginning.
+    pub sleeps: BTreeMap<EventId, EventId>,
+    /// By signal: whose waking up it may be, and the literal that it is.
+    pub taken: BTreeMap<EventId, Vec<(EventId, Lit)>>,
+}
+
+/// Who reads: an event, or nobody in particular, when everything is over.
+#[derive(Clone, Copy)]
+struct Reader {
+    event: Option<EventId>,
+    node: Node,
+    happens: Lit,
 }
 
 impl Encoded {
     /// Everything but the questions. `seeds` are the terms that questions depend on.
-    pub fn new(ctp: &mut TraceProgram, seeds: &[Term], wanted: Wanted, model: Model, encoding: Encoding) -> Encoded {
+    pub fn new(ctp: &mut TraceProgram, seeds: &[Term], wanted: &Wanted, model: Model, encoding: Encoding) -> Encoded {
         let slice = slice(ctp, seeds, wanted);
         let mut solver = Solver::default();
         let start = solver.add_chain();
@@ -82,6 +104,8 @@ impl Encoded {
             pins: Vec::new(),
             raw: None,
             links: 0,
+            signals: Signals::default(),
+            stuck: Stuck::default(),
         };
         encoded.add_nodes(ctp);
         encoded.program_order(ctp);
@@ -128,7 +152,7 @@ impl Encoded {
         self.nodes[id.0 as usize].map_or(self.initial, |(node, _)| node)
     }
 
-    fn done(&self, id: EventId) -> Lit {
+    pub(crate) fn done(&self, id: EventId) -> Lit {
         self.happens(id).unwrap_or(Lit::TRUE)
     }
 
@@ -170,6 +194,10 @@ impl Encoded {
             let mut last: Option<EventId> = None;
             for &id in events {
                 self.thread_order(ctp, last, id);
+                if ctp.event(id).pending {
+                    let never = !self.done(id);
+                    self.solver.add_clause(&[never]);
+                }
                 match ctp.event(id).kind {
                     Kind::Start => {
                         if let Some(&spawn) = spawns.get(&ctp.event(id).thread) {
@@ -340,8 +368,34 @@ impl Encoded {
     /// Gives a read its sources.
     fn link(&mut self, ctp: &mut TraceProgram, id: EventId, read: &Read) {
         let (candidates, from_start) = self.candidates(ctp, id, read.piece);
-        let happens = self.done(id);
-        let node = self.node(id);
+        let reader = Reader { event: Some(id), node: self.node(id), happens: self.done(id) };
+        self.link_to(ctp, reader, read, &candidates, from_start);
+    }
+
+    /// Gives a read that comes after everything its sources.
+    pub(crate) fn link_end(&mut self, ctp: &mut TraceProgram, happens: Lit, read: &Read) {
+        let chain = self.solver.add_chain();
+        let node = self.solver.add_node(chain);
+        let ends: Vec<Node> =
+            self.slice.kept.values().filter_map(|events| events.last()).map(|id| self.node(*id)).collect();
+        for end in ends {
+            self.solver.add_edge(end, node);
+        }
+        self.solver.add_edge(self.initial, node);
+        let candidates: Vec<Candidate> =
+            self.writes.get(&read.piece).into_iter().flat_map(BTreeMap::values).flatten().copied().collect();
+        self.link_to(ctp, Reader { event: None, node, happens }, read, &candidates, true);
+    }
+
+    fn link_to(
+        &mut self,
+        ctp: &mut TraceProgram,
+        reader: Reader,
+        read: &Read,
+        candidates: &[Candidate],
+        from_start: bool,
+    ) {
+        let Reader { node, happens, .. } = reader;
         // A write of the same moment, earlier in the section, is what is read.
         let same = candidates.iter().rev().find(|write| self.node(write.event) == node).copied();
         if let Some(write) = same {
@@ -392,9 +446,16 @@ impl Encoded {
         });
         self.solver.add_clause(&sources);
         match self.encoding {
-            Encoding::Composition => self.compose(id, &linked, start),
-            Encoding::Cssa => self.write_out(ctp, id, &linked, start),
+            Encoding::Composition => self.compose(node, &linked, start),
+            Encoding::Cssa => self.write_out(ctp, reader, &linked, start),
         }
+    }
+
+    /// What has to hold for an event to write to a piece.
+    pub(crate) fn writes_to(&mut self, ctp: &TraceProgram, id: EventId, piece: PieceId) -> Option<Lit> {
+        let Kind::Access { writes, .. } = &ctp.event(id).kind else { return None };
+        let write = writes.iter().find(|write| write.piece == piece)?;
+        Some(self.solver.literal(&ctp.terms, write.condition))
     }
 
     /// A write happens, and writes.
@@ -414,8 +475,8 @@ impl Encoded {
         }
     }
 
-    fn compose(&mut self, id: EventId, linked: &[(Candidate, Lit, Lit)], start: Option<Lit>) {
-        let read = self.solver.add_read(self.node(id));
+    fn compose(&mut self, node: Node, linked: &[(Candidate, Lit, Lit)], start: Option<Lit>) {
+        let read = self.solver.add_read(node);
         for &(write, source, hit) in linked {
             let node = self.node(write.event);
             self.solver.add_reads_from(read, source, node);
@@ -426,26 +487,26 @@ impl Encoded {
         }
     }
 
-    fn write_out(&mut self, ctp: &TraceProgram, id: EventId, linked: &[(Candidate, Lit, Lit)], start: Option<Lit>) {
+    fn write_out(&mut self, ctp: &TraceProgram, reader: Reader, linked: &[(Candidate, Lit, Lit)], start: Option<Lit>) {
         for &(write, source, _) in linked {
-            let first = self.precedes(ctp, write.event, id);
+            let first = reader.event.map_or(Lit::TRUE, |id| self.precedes(ctp, write.event, id));
             self.solver.add_clause(&[!source, first]);
             for &(other, _, hit) in linked.iter().filter(|(other, ..)| other.event != write.event) {
-                let (before, after) =
-                    (self.precedes(ctp, other.event, write.event), self.precedes(ctp, id, other.event));
+                let before = self.precedes(ctp, other.event, write.event);
+                let after = reader.event.map_or(Lit::FALSE, |id| self.precedes(ctp, id, other.event));
                 self.solver.add_clause(&[!source, !hit, before, after]);
             }
         }
         if let Some(start) = start {
             for &(other, _, hit) in linked {
-                let after = self.precedes(ctp, id, other.event);
+                let after = reader.event.map_or(Lit::FALSE, |id| self.precedes(ctp, id, other.event));
                 self.solver.add_clause(&[!start, !hit, after]);
             }
         }
     }
 
     /// HB(first, second), which is a constant where it is the same in all orders.
-    fn precedes(&mut self, ctp: &TraceProgram, first: EventId, second: EventId) -> Lit {
+    pub(crate) fn precedes(&mut self, ctp: &TraceProgram, first: EventId, second: EventId) -> Lit {
         let (a, b) = (ctp.event(first), ctp.event(second));
         if a.thread == b.thread {
             return if a.index < b.index { Lit::TRUE } else { Lit::FALSE };
@@ -548,50 +609,52 @@ impl Encoded {
 
     /// A sleeper wakes because of a signal that came after it fell asleep, and that woke nobody else.
     fn conditions(&mut self, ctp: &TraceProgram) {
-        let mut signals: BTreeMap<Location, Vec<(EventId, bool)>> = BTreeMap::new();
-        let mut wakes: Vec<(Location, Option<EventId>, EventId)> = Vec::new();
+        let mut signals = Signals::default();
+        let mut wakes: Vec<(Location, EventId)> = Vec::new();
         for events in self.slice.kept.values() {
             let mut asleep: BTreeMap<Location, EventId> = BTreeMap::new();
             for &id in events {
                 match ctp.event(id).kind {
                     Kind::Sleep { condition } => _ = asleep.insert(condition, id),
                     Kind::Wake { condition, timed_out: false } => {
-                        wakes.push((condition, asleep.remove(&condition), id));
+                        wakes.push((condition, id));
+                        signals.sleeps.extend(asleep.remove(&condition).map(|sleep| (id, sleep)));
                     }
                     Kind::Signal { condition, broadcast } => {
-                        signals.entry(condition).or_default().push((id, broadcast));
+                        signals.given.entry(condition).or_default().push((id, broadcast));
                     }
                     _ => {}
                 }
             }
         }
-        let mut taken: BTreeMap<EventId, Vec<Lit>> = BTreeMap::new();
-        for (condition, sleep, wake) in wakes {
+        for (condition, wake) in wakes {
             let mut clause = vec![!self.done(wake)];
-            for &(signal, broadcast) in signals.get(&condition).into_iter().flatten() {
+            for &(signal, broadcast) in signals.given.get(&condition).into_iter().flatten() {
                 if ctp.event(signal).thread == ctp.event(wake).thread {
                     continue;
                 }
                 let by = self.solver.new_literal();
                 self.solver.add_clause(&[!by, self.done(signal)]);
+                self.solver.add_clause(&[!by, self.done(wake)]);
                 self.solver.add_guarded_edge(by, self.node(signal), self.node(wake));
-                if let Some(sleep) = sleep {
-                    self.solver.add_guarded_edge(by, self.node(sleep), self.node(signal));
+                if let Some(sleep) = signals.sleeps.get(&wake) {
+                    self.solver.add_guarded_edge(by, self.node(*sleep), self.node(signal));
                 }
                 clause.push(by);
                 if !broadcast {
-                    taken.entry(signal).or_default().push(by);
+                    signals.taken.entry(signal).or_default().push((wake, by));
                 }
             }
             self.solver.add_clause(&clause);
         }
-        for literals in taken.values() {
-            for (index, &first) in literals.iter().enumerate() {
-                for &second in &literals[index + 1..] {
+        for literals in signals.taken.values() {
+            for (index, &(_, first)) in literals.iter().enumerate() {
+                for &(_, second) in &literals[index + 1..] {
                     self.solver.add_clause(&[!first, !second]);
                 }
             }
         }
+        self.signals = signals;
     }
 
     /// Lamport's order: steps of synchronisation on one object come as they did; so do, under a literal, reads after writes.
@@ -645,6 +708,22 @@ impl Encoded {
                 }
             }
         }
+    }
+
+    /// A thread stops before a schedule point. Whether that rules out the model that the solver has found.
+    pub(crate) fn never_pass(&mut self, ctp: &TraceProgram, thread: u32, point: u32) -> bool {
+        let begun = ctp.begun.get(&thread).copied().unwrap_or(0);
+        let kept = self.slice.kept.get(&thread).into_iter().flatten();
+        // (The start of a thread is before its first point, and what is over has passed it.)
+        let later = kept
+            .map(|id| (ctp.event(*id), self.done(*id)))
+            .filter(|(event, _)| event.point >= point && event.index >= begun && !matches!(event.kind, Kind::Start));
+        let later: Vec<Lit> = later.map(|(_, happens)| happens).collect();
+        let is_news = later.iter().any(|happens| self.solver.value(*happens));
+        for happens in later {
+            self.solver.add_clause(&[!happens]);
+        }
+        is_news
     }
 
     // --- ¬Φ_PRP
@@ -701,13 +780,13 @@ pub(crate) struct Section {
     pub shared: bool,
 }
 
-struct Attempt {
+pub(crate) struct Attempt {
     lock: Location,
     event: EventId,
     shared: bool,
 }
 
-fn lock_sections(ctp: &TraceProgram, slice: &Slice) -> (BTreeMap<Location, Vec<Section>>, Vec<Attempt>) {
+pub(crate) fn lock_sections(ctp: &TraceProgram, slice: &Slice) -> (BTreeMap<Location, Vec<Section>>, Vec<Attempt>) {
     let (mut sections, mut busy): (BTreeMap<Location, Vec<Section>>, Vec<Attempt>) = (BTreeMap::new(), Vec::new());
     for events in slice.kept.values() {
         let mut open: BTreeMap<Location, usize> = BTreeMap::new();

@@ -6,12 +6,12 @@
 
 use crate::event::{EventId, Kind, TraceProgram};
 use crate::question::Question;
-use leno_explore::claim_race;
+use leno_explore::{claim_race, racer};
 use leno_ir::interp::{
-    Captured, Environment, FileHandle, Image, Machine, OpenMode, Options, Source, Status, StepResult, ThreadId,
-    Violation, Wait,
+    Captured, Environment, FileHandle, Footprint, Image, Machine, OpenMode, Options, Source, Status, StepResult,
+    ThreadId, Violation, Wait,
 };
-use leno_ir::program::{Place, Program};
+use leno_ir::program::{Place, Program, Span};
 use leno_ir::witness::{Claim, Input, Observer, Recorder, Waiting, Witness};
 use std::collections::{BTreeMap, VecDeque};
 
@@ -72,6 +72,17 @@ struct Follower<'p> {
     recorder: Recorder,
     /// How many schedule points each thread has passed.
     passed: BTreeMap<ThreadId, u32>,
+    /// Threads run on as they like: nobody has to be on the recorded path.
+    is_free: bool,
+}
+
+/// What came of following an answer.
+pub struct Reached {
+    pub witness: Witness,
+    /// The interpreter had to guess what an unknown function does.
+    pub is_tainted: bool,
+    /// If something went wrong on the recorded path: the name of the thread, and how many schedule points it had passed.
+    pub wrong_at: Option<(String, u32)>,
 }
 
 /// Why it does not get there; a violation on the way is a reason, too.
@@ -82,35 +93,45 @@ enum Stray {
 
 type Followed<T> = Result<T, Stray>;
 
-/// The witness for an answer, and whether the interpreter had to guess what an unknown function does: `order` are the events that
-/// happen, in their order.
+/// The witness for an answer: `order` are the events that happen, in their order, after what is in the `past`: threads, with the last
+/// schedule points that they passed before another one went on.
 pub fn follow(
     program: &Program,
     ctp: &TraceProgram,
+    past: &[(u32, u32)],
     question: &Question,
     order: &[EventId],
     options: &Options,
-) -> Result<(Witness, bool), String> {
+    input: &[u8],
+) -> Result<Reached, String> {
     let image = Image::new(program);
     let planned = ctp.threads.values().map(|thread| {
         let values = thread.inputs.iter().map(|input| input.bits).collect();
         (thread.name.clone(), values)
     });
+    let mut rest = Captured::new(0);
+    rest.input = input.to_vec();
     let inputs = Inputs {
         planned: planned.collect(),
         names: [(ThreadId(0), "main".to_string())].into_iter().collect(),
         given: BTreeMap::new(),
-        rest: Captured::new(0),
+        rest,
     };
     let machine = Machine::new(&image, options);
-    let mut follower = Follower { machine, inputs, recorder: Recorder::default(), passed: BTreeMap::new() };
-    let claim = match follower.all(ctp, question, order) {
-        Ok(claim) => claim,
-        Err(Stray::Violation(violation)) => claim_violation(*violation),
+    let mut follower =
+        Follower { machine, inputs, recorder: Recorder::default(), passed: BTreeMap::new(), is_free: false };
+    let (claim, wrong_at) = match follower.all(ctp, past, question, order) {
+        Ok(claim) => (claim, None),
+        Err(Stray::Violation(violation)) => {
+            let passed = follower.passed.get(&violation.thread).copied().unwrap_or(0);
+            let wrong_at = (!follower.is_free).then(|| (violation.thread_name.clone(), passed));
+            (claim_violation(*violation), wrong_at)
+        }
         Err(Stray::Lost(reason)) => return Err(reason),
     };
     let is_tainted = follower.machine.is_tainted();
-    Ok((Witness { claim, steps: follower.recorder.steps, inputs: follower.inputs.given }, is_tainted))
+    let witness = Witness { claim, steps: follower.recorder.steps, inputs: follower.inputs.given };
+    Ok(Reached { witness, is_tainted, wrong_at })
 }
 
 fn claim_violation(violation: Violation) -> Claim {
@@ -122,10 +143,31 @@ fn claim_violation(violation: Violation) -> Claim {
     }
 }
 
+fn conflict(a: Option<Footprint>, b: Option<Footprint>) -> bool {
+    a.zip(b).is_some_and(|(a, b)| a.conflicts(b))
+}
+
 impl Follower<'_> {
-    fn all(&mut self, ctp: &TraceProgram, question: &Question, order: &[EventId]) -> Followed<Claim> {
+    fn all(
+        &mut self,
+        ctp: &TraceProgram,
+        past: &[(u32, u32)],
+        question: &Question,
+        order: &[EventId],
+    ) -> Followed<Claim> {
+        for (thread, point) in past {
+            let thread = self.find(&ctp.threads[thread].name)?;
+            self.pass(thread, *point, None)?;
+        }
+        let mut racers = Vec::new();
         for &id in order {
             let event = ctp.event(id);
+            if let Question::Broken(broken) = question
+                && (id == broken.first || id == broken.between)
+            {
+                let thread = self.come_to(ctp, id)?;
+                racers.push((racer(&self.machine, thread), self.machine.footprint(thread)));
+            }
             if !matches!(event.kind, Kind::Start) {
                 let thread = self.find(&ctp.threads[&event.thread].name)?;
                 self.pass(thread, event.point, Some(event.place))?;
@@ -158,6 +200,27 @@ impl Follower<'_> {
                 }
                 self.deadlock(&threads)
             }
+            Question::Broken(broken) => {
+                let thread = self.come_to(ctp, broken.second)?;
+                let (second, last) = (racer(&self.machine, thread), self.machine.footprint(thread));
+                let Ok([(first, before), (between, amid)]) = <[_; 2]>::try_from(racers) else {
+                    return Err(Stray::Lost("the other accesses are not made".to_string()));
+                };
+                if !(conflict(last, amid) && conflict(before, amid)) {
+                    return Err(Stray::Lost("the accesses do not conflict".to_string()));
+                }
+                let program = self.machine.program();
+                let file = |span: Span| program.files.get(span.file).map_or("", String::as_str);
+                let block = broken.reason(ctp, &|span| format!("{}:{}", file(span), span.line));
+                Ok(Claim::Atomicity { first, between, second, block })
+            }
+            Question::Stuck(_) => match self.deadlock(&[])? {
+                Claim::Deadlock { waiting } if waiting.is_empty() => {
+                    Err(Stray::Lost("everybody comes to an end".to_string()))
+                }
+                _ if !self.machine.enabled_threads().is_empty() => Err(Stray::Lost("somebody can go on".to_string())),
+                claim => Ok(claim),
+            },
         }
     }
 
@@ -264,10 +327,20 @@ impl Follower<'_> {
     }
 
     fn fail(&mut self, thread: ThreadId) -> Followed<Claim> {
+        self.is_free = true;
         for _ in 0..NEAR {
             self.step(thread)?;
         }
         Err(Stray::Lost(format!("{} goes on, and nothing goes wrong", self.machine.thread_name(thread))))
+    }
+
+    fn run_others(&mut self, circle: &[ThreadId]) -> Followed<()> {
+        for _ in 0..NEAR {
+            let next = self.machine.enabled_threads().into_iter().find(|thread| !circle.contains(thread));
+            let Some(thread) = next else { break };
+            self.step(thread)?;
+        }
+        Ok(())
     }
 
     /// Runs everybody else until nobody can go on.
@@ -276,10 +349,16 @@ impl Follower<'_> {
         if !is_caught {
             return Err(Stray::Lost("somebody in the circle does not have to wait".to_string()));
         }
-        for _ in 0..NEAR {
-            let next = self.machine.enabled_threads().into_iter().find(|thread| !circle.contains(thread));
-            let Some(thread) = next else { break };
-            self.step(thread)?;
+        self.is_free = true;
+        let (machine, steps, given) = (self.machine.clone(), self.recorder.steps.len(), self.inputs.given.clone());
+        if let Err(stray) = self.run_others(circle) {
+            // Whatever becomes of the others, a circle stays one.
+            if circle.is_empty() {
+                return Err(stray);
+            }
+            self.machine = machine;
+            self.recorder.steps.truncate(steps);
+            self.inputs.given = given;
         }
         let span = |thread: ThreadId| self.machine.image().span(self.machine.pc(thread));
         let waiting = self.machine.threads().ids().filter_map(|thread| self.machine.blocked(thread));

@@ -2,18 +2,18 @@
 //!
 //! All questions are asked at once, as one disjunction. An answer is followed on the interpreter; what that confirms is a finding,
 //! and what it does not is left open and said so. With a bound on context switches the bound grows from 1 (paper 003, section 5); if a
-//! refutation did not need it, there is nothing with more switches either. A long trace is looked at window by window.
+//! refutation did not need it, there is nothing with more switches either. A long trace is looked at window by window (`stream`).
 
+use crate::atomicity::Blocks;
 use crate::encode::{Encoded, Encoding};
 use crate::event::{EventId, Kind, TraceProgram};
-use crate::follow::follow;
+use crate::follow::{Reached, follow};
 use crate::model::Model;
 use crate::question::{Question, questions};
 use crate::slice::Wanted;
-use crate::window::{Past, Window, cut, recorded_order};
 use leno_explore::Properties;
 use leno_ir::interp::{self, ViolationKind};
-use leno_ir::program::{Program, Span};
+use leno_ir::program::{Place, Program, Span};
 use leno_ir::witness::{Claim, Witness};
 use leno_logic::core::Answer;
 use leno_logic::limits::{Limits, Stop};
@@ -22,8 +22,8 @@ use leno_logic::term::Term;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-/// How many events a window has, unless somebody says otherwise.
-pub const WINDOW: usize = 10_000;
+/// How many events a window has, unless somebody says otherwise. What is encoded grows with the square of the critical sections.
+pub const WINDOW: usize = 2_000;
 
 /// What to look for, and how.
 #[derive(Clone, Debug)]
@@ -31,13 +31,16 @@ pub struct PredictOptions {
     pub properties: Properties,
     pub model: Model,
     pub encoding: Encoding,
+    pub blocks: Blocks,
     /// At most so many context switches.
     pub context_bound: Option<usize>,
-    /// So many events at a time; None: all of them.
+    /// So many events at a time; None: all of them. Only [`predict_trace`](crate::predict_trace) has windows.
     pub window: Option<usize>,
     /// All findings, one for each place in the program; otherwise the first.
     pub all: bool,
     pub limits: Limits,
+    /// What was on the program's standard input.
+    pub input: Vec<u8>,
     /// How the interpreter runs the program: its arguments above all.
     pub machine: interp::Options,
 }
@@ -48,10 +51,12 @@ impl Default for PredictOptions {
             properties: Properties::DEFAULT,
             model: Model::default(),
             encoding: Encoding::default(),
+            blocks: Blocks::default(),
             context_bound: None,
             window: Some(WINDOW),
             all: false,
             limits: Limits::default(),
+            input: Vec::new(),
             machine: leno_explore::options(true),
         }
     }
@@ -100,11 +105,15 @@ pub struct Stats {
     pub conflicts: u64,
     pub encode_seconds: f64,
     pub solve_seconds: f64,
+    /// Two walks of the trace.
+    pub walk_seconds: f64,
 }
 
 pub struct Prediction {
     pub predicted: Vec<Predicted>,
     pub reach: Reach,
+    /// The bound on context switches that was asked for and not needed: what holds with so many holds with any number.
+    pub lifted_from: Option<usize>,
     /// What is not covered, in words.
     pub gaps: Vec<String>,
     pub stats: Stats,
@@ -117,71 +126,29 @@ impl Prediction {
     }
 }
 
-/// Looks for a reordering that goes wrong.
+/// Looks for a reordering that goes wrong, in all events at once.
 pub fn predict(program: &Program, ctp: &mut TraceProgram, options: &PredictOptions) -> Prediction {
     let mut stats =
         Stats { threads: ctp.threads.len(), accesses: ctp.accesses, events: ctp.events.len(), ..Stats::default() };
     let mut gaps = ctp.gaps.clone();
-    let mut judge = Judge { program, options, predicted: Vec::new(), seen: BTreeSet::new() };
-    let size = options.window.unwrap_or(usize::MAX).max(2);
-    let reach = if ctp.events.len() <= size {
-        let mut asking = Asking::new(Some(program), ctp, options, &mut gaps);
-        let reach =
-            asking.run(ctp, options, &mut |ctp, question, order, bound| judge.take(ctp, question, order, bound));
-        asking.add_to(&mut stats);
-        if reach == Reach::All && asking.refuses_recorded(ctp, options) {
-            gaps.push(
-                "the recorded run is not one that Leno's semantics allows: what is outside of it is not known"
-                    .to_string(),
-            );
-        }
-        reach
-    } else {
-        gaps.push(format!(
-            "the trace was looked at in windows of {size} events: what needs events from further apart is missed"
-        ));
-        in_windows(program, ctp, options, size, &mut stats, &mut gaps, &mut judge)
-    };
-    Prediction { predicted: judge.predicted, reach, gaps, stats }
-}
-
-fn in_windows(
-    program: &Program,
-    ctp: &mut TraceProgram,
-    options: &PredictOptions,
-    size: usize,
-    stats: &mut Stats,
-    gaps: &mut Vec<String>,
-    judge: &mut Judge<'_>,
-) -> Reach {
-    let order = recorded_order(ctp);
-    let mut past = Past::default();
-    let mut from = 0;
-    loop {
-        let to = (from + size).min(order.len());
-        let mut window = cut(ctp, &order, &mut past, from, to);
-        let mut asking = Asking::new(Some(program), &mut window.ctp, options, gaps);
-        let Window { ctp: inner, origin, targets } = &window;
-        let reach = asking.run(inner, options, &mut |_, question, here, bound| {
-            let whole = question.in_whole(origin, targets);
-            let here = here.iter().filter_map(|id| origin[id.0 as usize]);
-            let all: Vec<EventId> = order[..from].iter().copied().chain(here).collect();
-            judge.take(ctp, &whole, &all, bound)
-        });
-        asking.add_to(stats);
-        window.give_back(ctp);
-        match reach {
-            Reach::First | Reach::Stopped(_) => return reach,
-            _ if to == order.len() => return if options.context_bound.is_some() { reach } else { Reach::Windows },
-            _ => from += size / 2,
-        }
+    let mut judge = Judge::new(program, options);
+    let mut asking = Asking::new(Some(program), ctp, options, true, &mut gaps);
+    let reach =
+        asking.run(ctp, options, &mut |ctp, question, order, bound| judge.take(ctp, &[], question, order, bound));
+    asking.add_to(&mut stats, &mut gaps);
+    judge.lifted_from = asking.lifted_from;
+    if reach == Reach::All && asking.refuses_recorded(ctp, options) {
+        gaps.push(
+            "the recorded run is not one that Leno's semantics allows: what is outside of it is not known".to_string(),
+        );
     }
+    judge.conclude(reach, gaps, stats)
 }
 
 /// Whether the recorded run is one of the runs that the encoding admits, as it has to be.
 pub fn admits_recorded(ctp: &mut TraceProgram, encoding: Encoding) -> bool {
-    let wanted = Wanted { frees: true, reads: true };
-    let mut encoded = Encoded::new(ctp, &[], wanted, Model::Symbolic, encoding);
+    let wanted = Wanted { frees: true, reads: true, ..Wanted::default() };
+    let mut encoded = Encoded::new(ctp, &[], &wanted, Model::Symbolic, encoding);
     let all = everything(&encoded, ctp);
     encoded.solver.solve(&all, &Limits::default()) == Answer::Satisfiable
 }
@@ -189,39 +156,69 @@ pub fn admits_recorded(ctp: &mut TraceProgram, encoding: Encoding) -> bool {
 /// All events happen, up to the end of the process.
 fn everything(encoded: &Encoded, ctp: &TraceProgram) -> Vec<Lit> {
     let kept = encoded.slice.kept.values().flatten();
-    let happen = kept.filter(|id| !matches!(ctp.event(**id).kind, Kind::Exit));
+    let happen = kept.filter(|id| !matches!(ctp.event(**id).kind, Kind::Exit) && !ctp.event(**id).pending);
     happen.filter_map(|id| encoded.happens(*id)).collect()
 }
 
 /// The answers for a trace without a program, which nobody can follow: at most one for each place.
 pub(crate) fn answers(ctp: &mut TraceProgram, options: &PredictOptions) -> (Vec<(Question, Vec<EventId>)>, Reach) {
     let mut found = Vec::new();
-    let mut asking = Asking::new(None, ctp, options, &mut Vec::new());
+    let mut asking = Asking::new(None, ctp, options, true, &mut Vec::new());
     let reach = asking.run(ctp, options, &mut |_, question, order, _| {
         found.push((question.clone(), order.to_vec()));
-        true
+        Heard::Confirmed
     });
     (found, reach)
 }
 
 /// Judges answers on the interpreter.
-struct Judge<'a> {
-    program: &'a Program,
+pub(crate) struct Judge<'a> {
+    pub(crate) program: &'a Program,
     options: &'a PredictOptions,
     predicted: Vec<Predicted>,
     seen: BTreeSet<(&'static str, Vec<String>)>,
+    lifted_from: Option<usize>,
 }
 
-impl Judge<'_> {
-    /// Whether the answer is confirmed.
-    fn take(&mut self, ctp: &TraceProgram, question: &Question, order: &[EventId], bound: Option<usize>) -> bool {
+impl<'a> Judge<'a> {
+    pub(crate) fn new(program: &'a Program, options: &'a PredictOptions) -> Judge<'a> {
+        Judge { program, options, predicted: Vec::new(), seen: BTreeSet::new(), lifted_from: None }
+    }
+
+    pub(crate) fn conclude(self, reach: Reach, gaps: Vec<String>, stats: Stats) -> Prediction {
+        Prediction { predicted: self.predicted, reach, lifted_from: self.lifted_from, gaps, stats }
+    }
+
+    /// `past` is what has happened before: threads, and the last schedule points that they passed.
+    pub(crate) fn take(
+        &mut self,
+        ctp: &TraceProgram,
+        past: &[(u32, u32)],
+        question: &Question,
+        order: &[EventId],
+        bound: Option<usize>,
+    ) -> Heard {
         let mut machine = self.options.machine.clone();
-        machine.spurious_wakeups &= !matches!(question, Question::Deadlock(_));
-        let followed = follow(self.program, ctp, question, order, &machine);
-        let is_tainted = followed.as_ref().is_ok_and(|(_, is_tainted)| *is_tainted);
-        let witness = followed.and_then(|(witness, _)| match is_covered(&witness, self.options.properties) {
-            true => Ok(Box::new(witness)),
-            false => Err("something else goes wrong first".to_string()),
+        machine.spurious_wakeups &= !matches!(question, Question::Deadlock(_) | Question::Stuck(_));
+        let followed = follow(self.program, ctp, past, question, order, &machine, &self.options.input);
+        let is_tainted = followed.as_ref().is_ok_and(|reached| reached.is_tainted);
+        if let Ok(Reached { witness, wrong_at: Some((name, point)), .. }) = &followed
+            && let Claim::Violation { kind, span, .. } = &witness.claim
+            && is_always(*kind)
+            && !is_covered(witness, self.options.properties)
+            && let Some(thread) = ctp.threads.values().find(|thread| thread.name == *name)
+        {
+            let why = format!("{name} goes wrong at {} whenever it comes there ({})", self.show(*span), kind.title());
+            return Heard::Never { thread: thread.number, point: *point, why };
+        }
+        let witness = followed.and_then(|reached| match is_covered(&reached.witness, self.options.properties) {
+            true => Ok(Box::new(reached.witness)),
+            false => Err(match &reached.witness.claim {
+                Claim::Violation { kind, span, .. } => {
+                    format!("something else goes wrong first: {} at {}", kind.title(), self.show(*span))
+                }
+                _ => "something else goes wrong first".to_string(),
+            }),
         });
         let is_confirmed = witness.is_ok();
         let places: BTreeSet<String> = self.spans(ctp, question).into_iter().map(|span| self.show(span)).collect();
@@ -237,7 +234,7 @@ impl Judge<'_> {
         if is_new || is_confirmed {
             self.predicted.push(Predicted { title, places, witness, bound, is_tainted });
         }
-        is_confirmed
+        if is_confirmed { Heard::Confirmed } else { Heard::Open }
     }
 
     fn spans(&self, ctp: &TraceProgram, question: &Question) -> Vec<Span> {
@@ -247,6 +244,13 @@ impl Judge<'_> {
                 [first, second].map(|id| ctp.event(*id).span).to_vec()
             }
             Question::Deadlock(events) => events.iter().map(|id| ctp.event(*id).span).collect(),
+            Question::Broken(broken) => {
+                [broken.first, broken.between, broken.second].map(|id| ctp.event(id).span).to_vec()
+            }
+            Question::Stuck(place) => {
+                let here = ctp.events.iter().find(|event| event.place == *place);
+                here.map(|event| event.span).into_iter().collect()
+            }
         }
     }
 
@@ -263,11 +267,34 @@ fn is_covered(witness: &Witness, properties: Properties) -> bool {
     }
 }
 
-/// Hears an answer: the question, the order of events, and the bound. Whether it is confirmed.
-type Hears<'h> = dyn FnMut(&TraceProgram, &Question, &[EventId], Option<usize>) -> bool + 'h;
+/// Whether a violation is the same in all orders in which its thread comes to it on the recorded path: addresses are what they were,
+/// and so is what the thread has locked.
+fn is_always(kind: ViolationKind) -> bool {
+    use ViolationKind::*;
+    matches!(kind, OutOfBounds | InvalidPointer | WriteToConstant | InvalidFree | InvalidUnlock)
+}
+
+/// What becomes of an answer.
+pub(crate) enum Heard {
+    Confirmed,
+    Open,
+    /// A thread never passes this schedule point: it goes wrong there, in the run itself, too.
+    Never {
+        thread: u32,
+        point: u32,
+        why: String,
+    },
+}
+
+/// Hears an answer: the question, the order of events, and the bound.
+pub(crate) type Hears<'h> = dyn FnMut(&TraceProgram, &Question, &[EventId], Option<usize>) -> Heard + 'h;
 
 /// A trace program in the solver, with its questions.
-struct Asking {
+pub(crate) struct Asking {
+    /// See [`Prediction::lifted_from`].
+    lifted_from: Option<usize>,
+    /// What is not looked at, in words.
+    gaps: Vec<String>,
     questions: Vec<Question>,
     literals: Vec<Lit>,
     any: Lit,
@@ -277,14 +304,15 @@ struct Asking {
 }
 
 impl Asking {
-    fn new(
+    pub(crate) fn new(
         program: Option<&Program>,
         ctp: &mut TraceProgram,
         options: &PredictOptions,
+        is_whole: bool,
         gaps: &mut Vec<String>,
     ) -> Asking {
         let start = Instant::now();
-        let (questions, left_out) = questions(program, ctp, options.properties);
+        let (questions, left_out) = questions(program, ctp, options.properties, options.blocks, is_whole);
         let why = "of very many pairs from the same places, only those closest in time were asked about";
         if left_out && !gaps.iter().any(|gap| gap == why) {
             gaps.push(why.to_string());
@@ -295,17 +323,38 @@ impl Asking {
                 seeds.extend([ctp.targets[*index].guard, ctp.targets[*index].bad]);
             }
         }
-        let wanted = Wanted { frees: options.properties.memory, reads: options.model != Model::Symbolic };
-        let mut encoded = Encoded::new(ctp, &seeds, wanted, options.model, options.encoding);
+        let wanted = Wanted {
+            frees: options.properties.memory,
+            reads: options.model != Model::Symbolic,
+            events: questions.iter().flat_map(Question::needs).collect(),
+        };
+        let mut encoded = Encoded::new(ctp, &seeds, &wanted, options.model, options.encoding);
+        if let (Some(program), true) = (program, questions.iter().any(|one| matches!(one, Question::Stuck(_)))) {
+            encoded.add_stuck(program, ctp);
+        }
         let literals: Vec<Lit> = questions.iter().map(|question| question.literal(ctp, &mut encoded)).collect();
         let any = encoded.solver.new_literal();
         let clause: Vec<Lit> = std::iter::once(!any).chain(literals.iter().copied()).collect();
         encoded.solver.add_clause(&clause);
         let encode_seconds = start.elapsed().as_secs_f64();
-        Asking { questions, literals, any, encoded, encode_seconds, solve_seconds: 0.0 }
+        Asking {
+            lifted_from: None,
+            gaps: Vec::new(),
+            questions,
+            literals,
+            any,
+            encoded,
+            encode_seconds,
+            solve_seconds: 0.0,
+        }
     }
 
-    fn add_to(&self, stats: &mut Stats) {
+    pub(crate) fn add_to(&mut self, stats: &mut Stats, gaps: &mut Vec<String>) {
+        for gap in std::mem::take(&mut self.gaps) {
+            if !gaps.contains(&gap) {
+                gaps.push(gap);
+            }
+        }
         stats.kept += self.encoded.slice.kept.values().map(Vec::len).sum::<usize>();
         stats.questions += self.questions.len();
         stats.links += self.encoded.links;
@@ -315,7 +364,7 @@ impl Asking {
         stats.solve_seconds += self.solve_seconds;
     }
 
-    fn run(&mut self, ctp: &TraceProgram, options: &PredictOptions, hears: &mut Hears<'_>) -> Reach {
+    pub(crate) fn run(&mut self, ctp: &TraceProgram, options: &PredictOptions, hears: &mut Hears<'_>) -> Reach {
         if self.questions.is_empty() {
             return Reach::All;
         }
@@ -334,7 +383,10 @@ impl Asking {
             match self.ask_until_none(ctp, options, Some((literal, bound)), hears) {
                 Some(reach) => return reach,
                 // The refutation did not need the bound: it holds for any number of switches.
-                None if !self.encoded.solver.failed().contains(&literal) => return Reach::All,
+                None if !self.encoded.solver.failed().contains(&literal) => {
+                    self.lifted_from = Some(bound);
+                    return Reach::All;
+                }
                 None => {}
             }
         }
@@ -368,14 +420,28 @@ impl Asking {
             let found = self.literals.iter().position(|lit| self.encoded.solver.value(*lit));
             let Some(found) = found else { return Some(Reach::Stopped(Stop::Cancelled)) };
             let question = self.questions[found].clone();
+            let stuck = self.encoded.stuck_now(ctp);
             let order = self.encoded.schedule();
             let allowed = bound.map(|(_, bound)| bound);
-            let mut is_confirmed = hears(ctp, &question, &order, allowed);
-            if !is_confirmed {
+            let mut heard = hears(ctp, &question, &order, allowed);
+            if let Heard::Open = heard {
                 let shorter = self.shorter(options, bound.map(|(literal, _)| literal), self.literals[found], order);
-                is_confirmed = shorter.is_some_and(|shorter| hears(ctp, &question, &shorter, allowed));
+                if let Some(shorter) = shorter {
+                    heard = hears(ctp, &question, &shorter, allowed);
+                }
             }
-            self.forget(ctp, &question, is_confirmed);
+            if let Heard::Never { thread, point, why } = heard {
+                // If that did not rule the answer out, it is about what comes after: there is nothing to find.
+                if !self.encoded.never_pass(ctp, thread, point) {
+                    self.forget(ctp, &question, &stuck, false);
+                }
+                if !self.gaps.contains(&why) {
+                    self.gaps.push(why);
+                }
+                continue;
+            }
+            let is_confirmed = matches!(heard, Heard::Confirmed);
+            self.forget(ctp, &question, &stuck, is_confirmed);
             if is_confirmed && !options.all {
                 return Some(Reach::First);
             }
@@ -416,12 +482,15 @@ impl Asking {
     }
 
     /// Does not ask this again; if it is confirmed, nothing about the same places either.
-    fn forget(&mut self, ctp: &TraceProgram, question: &Question, is_confirmed: bool) {
+    fn forget(&mut self, ctp: &TraceProgram, question: &Question, stuck: &BTreeSet<Place>, is_confirmed: bool) {
         let key = question.key(ctp);
         for (other, literal) in self.questions.iter().zip(&self.literals) {
             let is_same = is_confirmed
-                && std::mem::discriminant(other) == std::mem::discriminant(question)
-                && other.key(ctp) == key;
+                && match (question, other) {
+                    // One deadlock, wherever its threads are stuck.
+                    (Question::Stuck(_), Question::Stuck(place)) => stuck.contains(place),
+                    _ => std::mem::discriminant(other) == std::mem::discriminant(question) && other.key(ctp) == key,
+                };
             if is_same || other == question {
                 self.encoded.solver.add_clause(&[!*literal]);
             }

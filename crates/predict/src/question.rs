@@ -3,13 +3,15 @@
 //! Each question is a set of literals: certain threads stand at certain places, certain events have happened. The solver is asked for an
 //! order in which all literals of some question hold.
 
+use crate::atomicity::{Block, Blocks, Broken, broken_blocks};
 use crate::encode::Encoded;
 use crate::event::{EventId, Kind, TraceProgram};
 use crate::instances::InstanceId;
+use crate::stuck::{operation, stuck_places};
 use crate::survey::PieceId;
 use crate::walk::Location;
 use leno_explore::Properties;
-use leno_ir::program::{Body, Op, Place, Program, SyncOp};
+use leno_ir::program::{Op, Place, Program, SyncOp};
 use leno_logic::literal::Lit;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -23,6 +25,10 @@ pub enum Question {
     Deadlock(Vec<EventId>),
     /// Freed first, and then touched.
     UseAfterFree(EventId, EventId),
+    /// Somebody comes between two accesses of a block.
+    Broken(Broken),
+    /// Nobody can go on, and somebody stands at this place.
+    Stuck(Place),
 }
 
 /// How many pairs of events that come from one pair of places in the program are asked about: those closest in time.
@@ -33,7 +39,15 @@ const LONGEST_CIRCLE: usize = 6;
 
 /// All questions about the properties, and whether some were left out because there were too many. Without a program, every taking
 /// of a lock waits for it.
-pub fn questions(program: Option<&Program>, ctp: &TraceProgram, properties: Properties) -> (Vec<Question>, bool) {
+///
+/// Whether everybody is stuck can only be known of a whole run.
+pub fn questions(
+    program: Option<&Program>,
+    ctp: &TraceProgram,
+    properties: Properties,
+    blocks: Blocks,
+    is_whole: bool,
+) -> (Vec<Question>, bool) {
     let mut questions = Vec::new();
     let mut left_out = false;
     for (index, target) in ctp.targets.iter().enumerate() {
@@ -46,11 +60,16 @@ pub fn questions(program: Option<&Program>, ctp: &TraceProgram, properties: Prop
     }
     if properties.deadlock {
         left_out |= deadlocks(program, ctp, &mut questions);
+        if let (Some(program), true) = (program, is_whole) {
+            questions.extend(stuck_places(program, ctp).into_iter().map(Question::Stuck));
+        }
     }
     if properties.memory {
         uses_after_free(ctp, &mut questions);
     }
-    (questions, left_out)
+    let (broken, too_many) = broken_blocks(ctp, blocks);
+    questions.extend(broken.into_iter().map(Question::Broken));
+    (questions, left_out || too_many)
 }
 
 impl Question {
@@ -81,6 +100,17 @@ impl Question {
                 lits.extend(encoded.happens(*free));
                 lits.extend(stands_at(ctp, encoded, *touch));
             }
+            Question::Broken(broken) => {
+                lits.extend(stands_at(ctp, encoded, broken.second));
+                lits.push(encoded.done(broken.between));
+                lits.push(encoded.precedes(ctp, broken.first, broken.between));
+                for (id, writes) in [broken.first, broken.between].into_iter().zip(broken.writes) {
+                    if writes {
+                        lits.extend(encoded.writes_to(ctp, id, broken.piece));
+                    }
+                }
+            }
+            Question::Stuck(place) => lits.extend(encoded.is_stuck_at(ctp, *place)),
         }
         // What only knows what was seen may still see something else in the assertion itself.
         lits.extend(encoded.pins.iter().filter(|(value, _)| !symbolic.contains(value)).map(|(_, pin)| *pin));
@@ -98,8 +128,15 @@ impl Question {
             Question::Target(index) => vec![ctp.targets[*index].place],
             Question::Race(first, second) | Question::UseAfterFree(first, second) => vec![place(first), place(second)],
             Question::Deadlock(events) => events.iter().map(place).collect(),
+            Question::Broken(Broken { first, between, second, .. }) => {
+                vec![place(first), place(between), place(second)]
+            }
+            Question::Stuck(place) => vec![*place],
         };
-        places.sort_unstable();
+        // Of a block, the order is part of it.
+        if !matches!(self, Question::Broken(_)) {
+            places.sort_unstable();
+        }
         places
     }
 
@@ -111,6 +148,25 @@ impl Question {
             Question::Race(first, second) => Question::Race(of(first), of(second)),
             Question::Deadlock(events) => Question::Deadlock(events.iter().map(of).collect()),
             Question::UseAfterFree(free, touch) => Question::UseAfterFree(of(free), of(touch)),
+            Question::Broken(broken) => Question::Broken(Broken {
+                first: of(&broken.first),
+                between: of(&broken.between),
+                second: of(&broken.second),
+                block: match broken.block {
+                    Block::Inferred(release) => Block::Inferred(of(&release)),
+                    marked => marked,
+                },
+                ..*broken
+            }),
+            Question::Stuck(place) => Question::Stuck(*place),
+        }
+    }
+
+    /// The events that must not be sliced away.
+    pub fn needs(&self) -> Vec<EventId> {
+        match self {
+            Question::Broken(broken) => vec![broken.first, broken.between],
+            _ => Vec::new(),
         }
     }
 
@@ -119,8 +175,9 @@ impl Question {
         match self {
             Question::Target(index) => ctp.targets[*index].what.kind.title(),
             Question::Race(..) => "data race",
-            Question::Deadlock(_) => "deadlock",
+            Question::Deadlock(_) | Question::Stuck(_) => "deadlock",
             Question::UseAfterFree(..) => "use after free",
+            Question::Broken(_) => "atomicity violation",
         }
     }
 }
@@ -237,6 +294,11 @@ fn deadlocks(program: Option<&Program>, ctp: &TraceProgram, questions: &mut Vec<
         if program.is_some_and(|program| !waits(program, event.place)) {
             continue;
         }
+        // Who waits for himself is a circle of one. Only the run shows whether he does: a lock may be recursive.
+        let is_mutex = program.is_some_and(|program| is_mutex(program, event.place));
+        if event.pending && is_mutex && event.locks.iter().any(|(held, _)| *held == lock) {
+            questions.push(Question::Deadlock(vec![EventId(index as u32)]));
+        }
         for &(held, held_shared) in event.locks.iter().filter(|(held, _)| *held != lock) {
             let event = EventId(index as u32);
             let thread = ctp.event(event).thread;
@@ -267,12 +329,14 @@ fn deadlocks(program: Option<&Program>, ctp: &TraceProgram, questions: &mut Vec<
 
 /// Whether the step at a place waits for a lock, and does not only try.
 fn waits(program: &Program, place: Place) -> bool {
-    let Body::Blocks(blocks) = &program.functions[place.func].body else { return false };
-    let instr = blocks[place.block].instrs.get(place.index as usize);
     matches!(
-        instr.map(|instr| &instr.op),
-        Some(Op::Sync { op: SyncOp::Lock(_) | SyncOp::ReadLock | SyncOp::WriteLock, .. })
+        operation(program, place),
+        Some(Op::Sync { op: SyncOp::Lock(_) | SyncOp::ReadLock | SyncOp::WriteLock | SyncOp::CondRelock, .. })
     )
+}
+
+fn is_mutex(program: &Program, place: Place) -> bool {
+    matches!(operation(program, place), Some(Op::Sync { op: SyncOp::Lock(_), .. }))
 }
 
 struct Circles<'a> {

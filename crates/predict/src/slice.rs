@@ -21,15 +21,16 @@ pub struct Slice {
 }
 
 /// What has to be kept for its own sake.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Wanted {
     pub frees: bool,
     /// Every read, whatever depends on it.
     pub reads: bool,
+    pub events: BTreeSet<EventId>,
 }
 
 /// Leaves out what neither guards nor `seeds` depend on.
-pub fn slice(ctp: &TraceProgram, seeds: &[Term], wanted: Wanted) -> Slice {
+pub fn slice(ctp: &TraceProgram, seeds: &[Term], wanted: &Wanted) -> Slice {
     let mut reader = BTreeMap::new();
     let mut writes: BTreeMap<PieceId, Vec<Term>> = BTreeMap::new();
     let mut roots: Vec<Term> = seeds.to_vec();
@@ -70,7 +71,9 @@ pub fn slice(ctp: &TraceProgram, seeds: &[Term], wanted: Wanted) -> Slice {
         Kind::Free { .. } => wanted.frees,
         _ => true,
     };
-    let of_thread = |events: &[EventId]| events.iter().copied().filter(|id| keeps(ctp.event(*id))).collect();
+    let of_thread = |events: &[EventId]| {
+        events.iter().copied().filter(|id| keeps(ctp.event(*id)) || wanted.events.contains(id)).collect()
+    };
     let kept = ctp.threads.iter().map(|(number, thread)| (*number, of_thread(&thread.events))).collect();
     Slice { variables, pieces, kept }
 }
@@ -82,5 +85,12 @@ fn shared_locks(ctp: &TraceProgram) -> BTreeSet<Location> {
             users.entry(*lock).or_default().insert(event.thread);
         }
     }
-    users.into_iter().filter(|(_, users)| users.len() > 1).map(|(lock, _)| lock).collect()
+    let mut shared: BTreeSet<Location> =
+        users.into_iter().filter(|(_, users)| users.len() > 1).map(|(lock, _)| lock).collect();
+    // The run may have ended because somebody waits for himself.
+    shared.extend(ctp.events.iter().filter(|event| event.pending).filter_map(|event| match event.kind {
+        Kind::Acquire { lock, .. } => Some(lock),
+        _ => None,
+    }));
+    shared
 }

@@ -5,10 +5,11 @@
 //! | `r(x)`, `w(x)` | reads, writes a variable |
 //! | `acq(l)`, `rel(l)` | takes, gives back a lock |
 //! | `fork(T2)`, `join(T2)` | starts a thread, waits for its end |
-//! | `begin`, `end` | of a transaction: passed over |
+//! | `begin`, `end` | of a transaction: a block that should be atomic |
 //!
 //! Nothing is known of values or code. So the model is the maximal one: a read has to see the very write that it saw, and
-//! everything after it in its thread depends on that. Races and deadlocks can be asked for, and there is no program to confirm them on.
+//! everything after it in its thread depends on that. Races, deadlocks and broken transactions can be asked for, and there is no program to
+//! confirm them on.
 
 use crate::event::{Event, EventId, Kind, Read, ThreadEvents, TraceProgram, Write};
 use crate::instances::UNKNOWN;
@@ -68,6 +69,8 @@ enum Step<'a> {
     Release(&'a str),
     Fork(&'a str),
     Join(&'a str),
+    Begin,
+    End,
     Nothing,
 }
 
@@ -93,10 +96,12 @@ fn parse(line: &str) -> Result<(&str, Step<'_>, &str), String> {
         "rel" | "release" | "unlock" => Step::Release(operand),
         "fork" => Step::Fork(operand),
         "join" => Step::Join(operand),
-        "begin" | "end" | "branch" | "dummy" => Step::Nothing,
+        "begin" => Step::Begin,
+        "end" => Step::End,
+        "branch" | "dummy" => Step::Nothing,
         other => return Err(format!("`{other}` is no event: r, w, acq, rel, fork and join are")),
     };
-    if operand.is_empty() && !matches!(step, Step::Nothing) {
+    if operand.is_empty() && !matches!(step, Step::Begin | Step::End | Step::Nothing) {
         return Err(format!("`{name}` of what?"));
     }
     Ok((thread.trim(), step, place))
@@ -117,6 +122,9 @@ struct Reader {
     events: Vec<Event>,
     acts: Vec<(u64, Moment, Action)>,
     lines: Vec<String>,
+    /// By thread: the transaction that it is in, and how deep.
+    inside: BTreeMap<u32, (u32, u32)>,
+    transactions: u32,
 }
 
 /// Reads a whole trace.
@@ -159,6 +167,23 @@ impl Reader {
         self.started.entry(thread).or_insert(true);
         let kind = match step {
             Step::Nothing => return Ok(()),
+            Step::Begin => {
+                let next = self.transactions;
+                let (number, depth) = self.inside.entry(thread).or_insert((next, 0));
+                self.transactions += u32::from(*number == next && *depth == 0);
+                *depth += 1;
+                return Ok(());
+            }
+            Step::End => {
+                let depth = self.inside.get_mut(&thread).map(|(_, depth)| {
+                    *depth -= 1;
+                    *depth
+                });
+                if depth == Some(0) {
+                    self.inside.remove(&thread);
+                }
+                return Ok(());
+            }
             Step::Read(variable) => {
                 let piece = self.variable(variable);
                 let value = terms.variable(Sort::Bits(32), "read");
@@ -246,6 +271,8 @@ impl Reader {
             kind,
             locks: Rc::new(locks.iter().map(|(lock, shared, _)| (*lock, *shared)).collect()),
             section: None,
+            block: self.inside.get(&at.thread).map(|(number, _)| *number),
+            pending: false,
         });
         list.push(id);
         self.lines.push(line.to_string());
@@ -280,6 +307,7 @@ impl Reader {
             opaque: vec![false; count],
             targets: Vec::new(),
             must: Rc::new(MustOrder::new(&self.acts)),
+            blocks: Rc::new(vec![Span::NONE; self.transactions as usize]),
             touches: Vec::new(),
             gaps: Vec::new(),
             accesses: self.events.len() as u64,
@@ -294,7 +322,7 @@ fn access(reads: Vec<Read>, writes: Vec<Write>) -> Kind {
     Kind::Access { reads, writes, atomic: false, is_plain: true }
 }
 
-/// Looks for a race or a deadlock in some reordering.
+/// Looks for a race, a deadlock or a broken transaction in some reordering.
 pub fn predict(trace: &mut TextTrace, options: &PredictOptions) -> TextPrediction {
     let (answers, reach) = crate::predict::answers(&mut trace.ctp, options);
     let found = answers.into_iter().map(|(question, order)| TextFinding {

@@ -5,7 +5,7 @@
 //! `LENO_PREDICT_FROM=n` starts elsewhere.
 
 use leno_c::driver::{Input, Options, compile};
-use leno_explore::{Properties, claim_race, options};
+use leno_explore::{Properties, circle, claim_race, options};
 use leno_generate::{Feature, Shape, generate};
 use leno_ir::interp::{
     Captured, Environment, FileHandle, Image, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId,
@@ -29,11 +29,22 @@ const BUDGET: u64 = 400_000;
 struct Oracle {
     assertion: bool,
     race: bool,
+    deadlock: bool,
+    /// A use after free, or of a null pointer.
+    memory: bool,
+}
+
+impl Oracle {
+    const EVERYTHING: Oracle = Oracle { assertion: true, race: true, deadlock: true, memory: true };
 }
 
 struct Search<'a> {
     paths: &'a BTreeMap<String, Vec<Place>>,
     inputs: &'a BTreeMap<String, Vec<(u128, Place)>>,
+    /// Where threads waited when the run ended.
+    waited: &'a BTreeMap<String, Place>,
+    /// Where threads used a null pointer in the run itself.
+    crashed: &'a BTreeMap<String, Place>,
     found: Oracle,
     left: u64,
 }
@@ -112,6 +123,8 @@ impl<'p> Search<'_> {
             }
             StepResult::Violation(violation) => {
                 self.found.assertion |= violation.kind == ViolationKind::Assertion;
+                self.found.memory |=
+                    matches!(violation.kind, ViolationKind::UseAfterFree | ViolationKind::NullDereference);
                 None
             }
             _ => None,
@@ -154,10 +167,38 @@ impl<'p> Search<'_> {
         state.machine.is_at_schedule_point(thread) && path.and_then(|path| path.get(passed)) == Some(&place)
     }
 
+    /// Whether a thread waits, at a step of its recorded path or where it waited at the end.
+    fn waits_on_path(&self, state: &State<'p>, thread: ThreadId) -> bool {
+        let is_known = self.is_on_path(state, thread) || self.is_at_end(state, thread, self.waited);
+        is_known && state.machine.wait(thread).is_some()
+    }
+
+    /// Whether a thread has made all its steps and is where it was at the end.
+    fn is_at_end(&self, state: &State<'p>, thread: ThreadId, ends: &BTreeMap<String, Place>) -> bool {
+        let name = state.machine.thread_name(thread);
+        let place = state.machine.image().place(state.machine.pc(thread));
+        let passed = state.passed.get(thread.0 as usize).copied().unwrap_or(0);
+        self.paths.get(name).is_none_or(|path| path.len() == passed) && ends.get(name) == Some(&place)
+    }
+
+    fn is_deadlock(&self, state: &State<'p>) -> bool {
+        let all = state.machine.threads();
+        let running: Vec<ThreadId> = all.ids().filter(|id| all[*id].status != Status::Finished).collect();
+        let everybody = !running.is_empty() && running.iter().all(|thread| self.waits_on_path(state, *thread));
+        let circle = circle(&state.machine).unwrap_or_default();
+        everybody || (!circle.is_empty() && circle.iter().all(|blocked| self.waits_on_path(state, blocked.thread)))
+    }
+
     fn explore(&mut self, mut state: State<'p>) {
         self.settle(&mut state);
-        if self.left == 0 || (self.found.assertion && self.found.race) {
+        if self.left == 0 || self.found == Oracle::EVERYTHING {
             return;
+        }
+        self.found.deadlock |= self.is_deadlock(&state);
+        for thread in state.machine.threads().ids().collect::<Vec<_>>() {
+            if self.is_at_end(&state, thread, self.crashed) {
+                self.step(&mut state.clone(), thread);
+            }
         }
         let ready: Vec<ThreadId> = state.machine.threads().ids().filter(|id| self.is_on_path(&state, *id)).collect();
         for (index, first) in ready.iter().enumerate() {
@@ -165,9 +206,6 @@ impl<'p> Search<'_> {
                 let alone = [first, second].into_iter().all(|thread| is_access(&state.machine, *thread))
                     && !is_atomic(&state.machine, *first, *second);
                 let claim = claim_race(&state.machine, *first, *second).filter(|_| alone);
-                if std::env::var("LENO_PREDICT_SHOW").is_ok() && claim.is_some() && !self.found.race {
-                    println!("{claim:?}");
-                }
                 self.found.race |= claim.is_some();
             }
         }
@@ -196,11 +234,17 @@ fn is_atomic(machine: &Machine<'_>, first: ThreadId, second: ThreadId) -> bool {
     [first, second].into_iter().all(|thread| machine.footprint(thread).is_some_and(|at| at.atomic))
 }
 
-fn oracle(program: &Program, trace: &Trace, inputs: &BTreeMap<String, Vec<(u128, Place)>>) -> Option<Oracle> {
+fn oracle(
+    program: &Program,
+    trace: &Trace,
+    inputs: &BTreeMap<String, Vec<(u128, Place)>>,
+    waited: &BTreeMap<String, Place>,
+    crashed: &BTreeMap<String, Place>,
+) -> Option<Oracle> {
     let paths = paths(program, trace);
     let image = Image::new(program);
     let machine = Machine::new(&image, &options(false));
-    let mut search = Search { paths: &paths, inputs, found: Oracle::default(), left: BUDGET };
+    let mut search = Search { paths: &paths, inputs, waited, crashed, found: Oracle::default(), left: BUDGET };
     search.explore(State { machine, passed: vec![0], used: vec![0] });
     (search.left > 0).then_some(search.found)
 }
@@ -214,79 +258,203 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
 }
 
+/// Programs that allocate, free, and point to each other's things.
+fn heap_shape() -> Shape {
+    let features = vec![Feature::Heap, Feature::Pointers, Feature::Mutexes, Feature::Calls, Feature::Semaphores];
+    Shape { features, features_at_once: 4, ..Shape::small() }
+}
+
+#[derive(Default)]
+struct Tally {
+    compared: u64,
+    /// Assertions, races, deadlocks, uses of memory that is not there.
+    violations: [u64; 4],
+    replayed: u64,
+    open: usize,
+    too_big: u64,
+    strange: u64,
+}
+
 #[test]
 fn predicted_exactly_if_a_schedule_on_the_recorded_paths_has_it() {
     let (from, count) = (number("LENO_PREDICT_FROM", 0), number("LENO_PREDICT", 15));
-    let (mut compared, mut violations, mut too_big, mut replayed, mut open) = (0, [0; 2], 0, 0, 0);
-    let mut strange = 0;
+    let mut tally = Tally::default();
     for seed in (from..from + count).chain(ONCE_WRONG) {
-        let generated = generate(seed, &shape());
-        let text = generated.to_preprocessed();
-        let input = Input::Preprocessed { name: "generated.c".to_string(), text: text.into_bytes() };
-        let Ok(compiled) = compile(&[input], &Options::default()) else { panic!("{}", generated.to_c()) };
-        let program = compiled.program;
-        let record = RecordOptions { silent: true, timeout: Some(Duration::from_secs(2)), ..RecordOptions::default() };
-        let path = std::env::temp_dir().join(format!("leno-generated-{}-{seed}.leno", std::process::id()));
-        Recorder::new(&program, record).and_then(|recorder| recorder.run(&path)).expect("it is recorded");
-        let trace = Trace::read(&std::fs::read(&path).expect("a trace")).expect("it is one");
-        let _ = std::fs::remove_file(&path);
-        let mut events = build(&program, &trace);
-        // What the compiled program does where Leno's semantics says something else: joining nobody, unlocking what is not one's own.
-        if !events.gaps.is_empty() {
-            strange += 1;
-            continue;
-        }
-        for encoding in [Encoding::Composition, Encoding::Cssa] {
-            assert!(
-                admits_recorded(&mut events, encoding) || generated.to_c().contains("__VERIFIER_atomic_begin();"),
-                "seed {seed}, {encoding:?}: the recorded run is not admitted\n{}",
-                generated.to_c()
-            );
-        }
-        let inputs: BTreeMap<String, Vec<(u128, Place)>> = events
-            .threads
-            .values()
-            .map(|thread| (thread.name.clone(), thread.inputs.iter().map(|input| (input.bits, input.place)).collect()))
-            .collect();
-        let Some(expected) = oracle(&program, &trace, &inputs) else {
-            too_big += 1;
-            continue;
-        };
-        let none = Properties::NONE;
-        let kinds = [
-            (Properties { assertion: true, ..none }, expected.assertion),
-            (Properties { race: true, ..none }, expected.race),
-        ];
-        for (kind, (properties, expected)) in kinds.into_iter().enumerate() {
-            for encoding in [Encoding::Composition, Encoding::Cssa] {
-                let options = PredictOptions { properties, encoding, ..PredictOptions::default() };
-                let prediction = predict(&program, &mut events, &options);
-                let found = prediction.confirmed().next();
-                let unconfirmed = prediction.predicted.iter().filter(|found| found.witness.is_err()).count();
-                open += unconfirmed;
-                assert_eq!(
-                    found.is_some(),
-                    expected,
-                    "seed {seed}, {properties:?}, {encoding:?}: {:?} {:?}\n{}",
-                    prediction.predicted,
-                    prediction.reach,
-                    generated.to_c()
-                );
-                assert!(found.is_some() || prediction.reach == Reach::All);
-                if let (Some(witness), Encoding::Composition) = (found, encoding) {
-                    violations[kind] += 1;
-                    let outcome = leno_replay::replay(&program, witness, &leno_replay::ReplayOptions::default());
-                    assert!(outcome.is_confirmed(), "seed {seed}: {outcome:?}\n{}", generated.to_c());
-                    replayed += 1;
-                }
-            }
-            compared += 1;
-        }
+        compare(seed, &shape(), &mut tally);
     }
-    println!(
-        "{count} programs, {compared} answers compared, {} assertions and {} races predicted, {replayed} replayed; \
-         {open} answers that the interpreter did not confirm; {too_big} programs too big for the oracle, {strange} that the walk could not follow",
-        violations[0], violations[1]
-    );
-    assert!(compared > count, "most are compared");
+    tally.show(count);
+    assert!(tally.compared > count, "most are compared");
+}
+
+#[test]
+fn with_allocated_memory_too() {
+    let (from, count) = (number("LENO_PREDICT_FROM", 0), number("LENO_PREDICT_HEAP", 10));
+    let mut tally = Tally::default();
+    for seed in from..from + count {
+        compare(seed, &heap_shape(), &mut tally);
+    }
+    tally.show(count);
+}
+
+impl Tally {
+    fn show(&self, count: u64) {
+        let [assertions, races, deadlocks, memory] = self.violations;
+        println!(
+            "{count} programs, {} answers compared, {assertions} assertions, {races} races, {deadlocks} deadlocks and {memory} uses \
+             of memory that is not there predicted, {} replayed; {} answers that the interpreter did not confirm; {} programs too \
+             big for the oracle, {} that the walk could not follow",
+            self.compared, self.replayed, self.open, self.too_big, self.strange
+        );
+    }
+}
+
+fn compare(seed: u64, shape: &Shape, tally: &mut Tally) {
+    let generated = generate(seed, shape);
+    let text = generated.to_preprocessed();
+    let input = Input::Preprocessed { name: "generated.c".to_string(), text: text.into_bytes() };
+    let Ok(compiled) = compile(&[input], &Options::default()) else { panic!("{}", generated.to_c()) };
+    compare_program(seed, &compiled.program, &generated.to_c(), tally);
+}
+
+/// Threads that use one object, and one of them that frees it.
+fn freeing(seed: u64) -> String {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut below = |count: u64| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state >> 33) % count
+    };
+    let statements = [
+        "*p = 1;",
+        "flag = *p;",
+        "pthread_mutex_lock(&m); *p = 2; pthread_mutex_unlock(&m);",
+        "pthread_mutex_lock(&m); flag = 1; pthread_mutex_unlock(&m);",
+        "if (flag) *p = 3;",
+        "if (!flag) *p = 4;",
+        "sem_post(&s);",
+        "pthread_mutex_lock(&m); if (!flag) (*p)++; pthread_mutex_unlock(&m);",
+    ];
+    let freeing = below(2);
+    let mut text = "#include <pthread.h>\n#include <semaphore.h>\n#include <stdlib.h>\n".to_string();
+    text.push_str("int flag;\npthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;\nsem_t s;\n");
+    for thread in 0..2 {
+        text.push_str(&format!("static void *t{thread}(void *argument) {{\n    int *p = argument;\n"));
+        for _ in 0..1 + below(2) {
+            text.push_str(&format!("    {}\n", statements[below(8) as usize]));
+        }
+        if thread == freeing {
+            let way = ["free(p);", "if (flag) free(p);", "sem_wait(&s); free(p);"][below(3) as usize];
+            text.push_str(&format!("    {way}\n"));
+        } else {
+            text.push_str(&format!("    {}\n", statements[below(8) as usize]));
+        }
+        text.push_str("    return 0;\n}\n");
+    }
+    text.push_str("int main(void) {\n    pthread_t a, b;\n    int *p = calloc(1, sizeof *p);\n");
+    text.push_str(&format!("    sem_init(&s, 0, {});\n", below(2)));
+    text.push_str("    pthread_create(&a, 0, t0, p);\n    pthread_create(&b, 0, t1, p);\n");
+    text.push_str("    pthread_join(a, 0);\n    pthread_join(b, 0);\n    return 0;\n}\n");
+    text
+}
+
+#[test]
+fn freed_while_others_use_it() {
+    let (from, count) = (number("LENO_PREDICT_FROM", 0), number("LENO_PREDICT_FREES", 10));
+    let mut tally = Tally::default();
+    for seed in from..from + count {
+        let text = freeing(seed);
+        let path = std::env::temp_dir().join(format!("leno-freeing-{}-{seed}.c", std::process::id()));
+        std::fs::write(&path, &text).expect("it can be written");
+        let compiled = compile(&[Input::File(path.clone())], &Options::default());
+        let _ = std::fs::remove_file(&path);
+        let Ok(compiled) = compiled else { panic!("{text}") };
+        compare_program(seed, &compiled.program, &text, &mut tally);
+    }
+    tally.show(count);
+    assert!(tally.violations[3] > 0 || count < 10, "some are found");
+}
+
+fn compare_program(seed: u64, program: &Program, text: &str, tally: &mut Tally) {
+    let record = RecordOptions { silent: true, timeout: Some(Duration::from_secs(2)), ..RecordOptions::default() };
+    if number("LENO_PREDICT_SHOW", 0) > 0 {
+        println!("{text}");
+    }
+    let path = std::env::temp_dir().join(format!("leno-generated-{}-{seed}.leno", std::process::id()));
+    Recorder::new(program, record).and_then(|recorder| recorder.run(&path)).expect("it is recorded");
+    let trace = Trace::read(&std::fs::read(&path).expect("a trace")).expect("it is one");
+    let _ = std::fs::remove_file(&path);
+    let mut events = build(program, &trace);
+    // What the compiled program does where Leno's semantics says something else: joining nobody, unlocking what is not one's own.
+    if !events.gaps.is_empty() {
+        tally.strange += 1;
+        return;
+    }
+    for encoding in [Encoding::Composition, Encoding::Cssa] {
+        assert!(
+            admits_recorded(&mut events, encoding) || text.contains("__VERIFIER_atomic_begin();"),
+            "seed {seed}, {encoding:?}: the recorded run is not admitted\n{text}"
+        );
+    }
+    let inputs: BTreeMap<String, Vec<(u128, Place)>> = events
+        .threads
+        .values()
+        .map(|thread| (thread.name.clone(), thread.inputs.iter().map(|input| (input.bits, input.place)).collect()))
+        .collect();
+    let waited: BTreeMap<String, Place> = events
+        .threads
+        .values()
+        .filter_map(|thread| Some((thread.name.clone(), events.event(*thread.events.last()?))))
+        .filter(|(_, event)| event.pending)
+        .map(|(name, event)| (name, event.place))
+        .collect();
+    let crashed: BTreeMap<String, Place> = events
+        .targets
+        .iter()
+        .filter(|target| target.what.kind == ViolationKind::NullDereference)
+        .map(|target| (events.threads[&target.thread].name.clone(), target.place))
+        .collect();
+    let Some(expected) = oracle(program, &trace, &inputs, &waited, &crashed) else {
+        tally.too_big += 1;
+        return;
+    };
+    let none = Properties::NONE;
+    let kinds = [
+        (Properties { assertion: true, ..none }, expected.assertion),
+        (Properties { race: true, ..none }, expected.race),
+        (Properties { deadlock: true, ..none }, expected.deadlock),
+        (Properties { memory: true, ..none }, expected.memory),
+    ];
+    for (kind, (properties, expected)) in kinds.into_iter().enumerate() {
+        for encoding in [Encoding::Composition, Encoding::Cssa] {
+            let options = PredictOptions { properties, encoding, ..PredictOptions::default() };
+            let prediction = predict(program, &mut events, &options);
+            let found = prediction.confirmed().next();
+            let unconfirmed = prediction.predicted.iter().filter(|found| found.witness.is_err()).count();
+            tally.open += unconfirmed;
+            if unconfirmed > 0 {
+                println!("seed {seed}, {properties:?}, {encoding:?}: not confirmed: {:?}", prediction.predicted);
+            }
+            if found.is_some() != expected && number("LENO_PREDICT_GO_ON", 0) > 0 {
+                println!("DIFFERENCE seed {seed}, {properties:?}, {encoding:?}: expected {expected}");
+                continue;
+            }
+            assert_eq!(
+                found.is_some(),
+                expected,
+                "seed {seed}, {properties:?}, {encoding:?}: {:?} {:?}\n{}",
+                prediction.predicted,
+                prediction.reach,
+                text
+            );
+            assert!(found.is_some() || prediction.reach == Reach::All);
+            if let (Some(witness), Encoding::Composition) = (found, encoding) {
+                tally.violations[kind] += 1;
+                let outcome = leno_replay::replay(program, witness, &leno_replay::ReplayOptions::default());
+                assert!(outcome.is_confirmed(), "seed {seed}: {outcome:?}\n{}", text);
+                tally.replayed += 1;
+            }
+        }
+        tally.compared += 1;
+    }
 }

@@ -32,6 +32,25 @@ fn a_read_has_to_see_the_write_that_it_saw() {
 }
 
 #[test]
+fn a_transaction_that_another_thread_comes_into_is_broken() {
+    let start = "T0|fork(T1)|1\nT0|fork(T2)|2\n";
+    let read = "T1|acq(L)|4\nT1|r(x)|5\nT1|rel(L)|6\n";
+    let write = "T1|acq(L)|7\nT1|w(x)|8\nT1|rel(L)|9\n";
+    let other = "T2|acq(L)|11\nT2|w(x)|12\nT2|rel(L)|13\n";
+    let broken = vec!["5".to_string(), "12".to_string(), "8".to_string()];
+    let whole = format!("{start}T1|begin|3\n{read}{write}T1|end|10\n{other}");
+    assert_eq!(found(&whole), [("atomicity violation", broken)]);
+    let nested = format!("{start}T1|begin|3\nT1|begin|3\n{read}T1|end|3\n{write}T1|end|10\n{other}");
+    assert_eq!(found(&nested).len(), 1);
+    let two = format!("{start}T1|begin|3\n{read}T1|end|3\nT1|begin|3\n{write}T1|end|10\n{other}");
+    assert_eq!(found(&two), []);
+    let locked = format!(
+        "{start}T1|acq(M)|3\nT1|begin|3\n{read}{write}T1|end|10\nT1|rel(M)|3\nT2|acq(M)|10\n{other}T2|rel(M)|14\n"
+    );
+    assert_eq!(found(&locked), []);
+}
+
+#[test]
 fn forks_and_joins_order() {
     assert_eq!(found("T0|w(x)|1\nT0|fork(T1)|2\nT1|w(x)|3\nT0|join(T1)|4\nT0|w(x)|5\n"), []);
     assert_eq!(found("T0|w(x)|1\nT0|fork(T1)|2\nT1|w(x)|3\nT0|w(x)|4\nT0|join(T1)|5\n").len(), 1);

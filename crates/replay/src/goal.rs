@@ -14,6 +14,7 @@ pub(crate) enum Test {
     Violation,
     Race,
     Deadlock,
+    Atomicity,
     Leak,
     LostMemory,
 }
@@ -90,6 +91,11 @@ impl Goal {
                 threads: [first, second].map(|racer| claimed(&racer.thread, racer.span)).into(),
                 needs_address_sanitizer: false,
             },
+            Claim::Atomicity { first, between, second, .. } => Goal {
+                test: Test::Atomicity,
+                threads: [second, first, between].map(|racer| claimed(&racer.thread, racer.span)).into(),
+                needs_address_sanitizer: false,
+            },
             Claim::Deadlock { waiting } => Goal {
                 test: Test::Deadlock,
                 threads: waiting.iter().map(|waiting| claimed(&waiting.thread, waiting.span)).collect(),
@@ -104,6 +110,10 @@ fn check_threads(claim: &Claim) -> Result<(), String> {
     let threads: Vec<&str> = match claim {
         Claim::Violation { .. } => return Ok(()),
         Claim::Race { first, second } => vec![&first.thread, &second.thread],
+        Claim::Atomicity { first, second, .. } if first.thread != second.thread => {
+            return Err("a block belongs to one thread, and the witness names two".to_string());
+        }
+        Claim::Atomicity { first, between, .. } => vec![&first.thread, &between.thread],
         Claim::Deadlock { waiting } if waiting.is_empty() => {
             return Err("a deadlock needs threads that wait, and the witness names none".to_string());
         }

@@ -14,11 +14,13 @@ pub(crate) fn judge(program: &Program, places: &[Place], witness: &Witness, run:
     let facts: Vec<Fact> = run.report.iter().filter_map(|line| Fact::read(line)).collect();
     let judge = Judge { program, places, witness, facts: &facts };
     match facts.last() {
-        Some(Fact::Followed | Fact::Section { .. } | Fact::At(_) | Fact::Passes) | None => match &run.ending {
-            // A test that ends with where a thread stands has found it at the wrong place.
-            crate::process::Ending::Ended(status) if status.success() && !facts.is_empty() => judge.last(&facts),
-            ending => Err(said(ending.describe(), &run.complaint)),
-        },
+        Some(Fact::Followed | Fact::Section { .. } | Fact::At(_) | Fact::Made(_) | Fact::Passes) | None => {
+            match &run.ending {
+                // A test that ends with where a thread stands has found it at the wrong place.
+                crate::process::Ending::Ended(status) if status.success() && !facts.is_empty() => judge.last(&facts),
+                ending => Err(said(ending.describe(), &run.complaint)),
+            }
+        }
         Some(_) => judge.last(&facts),
     }
 }
@@ -41,6 +43,8 @@ enum Fact {
     Passes,
     Survived { thread: String, place: usize },
     At(Standing),
+    Made(Standing),
+    Interleaved,
     Away { text: String },
     Section { thread: String, place: usize },
     Invalid { kind: String, thread: String, place: usize, text: String },
@@ -78,12 +82,14 @@ impl Fact {
             "failed" => Fact::Failed { thread: word()?.to_string(), place: word()?.parse().ok()? },
             "passes" => Fact::Passes,
             "survived" => Fact::Survived { thread: word()?.to_string(), place: word()?.parse().ok()? },
-            "at" => {
+            "at" | "made" => {
                 let (thread, place) = (word()?.to_string(), word()?.parse().ok()?);
                 let address = word()?;
                 let address = u64::from_str_radix(address.strip_prefix("0x").unwrap_or(address), 16).ok()?;
                 let (bytes, flags): (u64, u32) = (word()?.parse().ok()?, word()?.parse().ok()?);
-                Fact::At(Standing { thread, place, address, bytes, writes: flags & 1 != 0, atomic: flags & 2 != 0 })
+                let standing =
+                    Standing { thread, place, address, bytes, writes: flags & 1 != 0, atomic: flags & 2 != 0 };
+                if verb == "at" { Fact::At(standing) } else { Fact::Made(standing) }
             }
             "away" => Fact::Away { text: rest(0) },
             "section" => Fact::Section { thread: word()?.to_string(), place: word()?.parse().ok()? },
@@ -99,6 +105,7 @@ impl Fact {
                 Fact::Crashed { thread, place, how: rest(3) }
             }
             "race" => Fact::Race,
+            "interleaved" => Fact::Interleaved,
             "free" => Fact::Free { thread: word()?.to_string(), place: word()?.parse().ok()? },
             "open" => Fact::Open { thread: word()?.to_string(), place: word()?.parse().ok()?, text: rest(2) },
             "returned" => Fact::Returned { thread: word()?.to_string(), place: word()?.parse().ok()? },
@@ -135,6 +142,8 @@ impl Judge<'_> {
             Fact::At(standing) => Err(self.elsewhere(standing)),
             Fact::Away { text } => Err(format!("after the last step, {text}")),
             Fact::Race => self.race(),
+            Fact::Interleaved => self.interleaved(),
+            Fact::Made(_) => Err("the run ended too early".to_string()),
             Fact::Free { thread, place } => Err(format!("{thread} does not have to wait at {}", at(place))),
             Fact::Open { thread, place, text } => Err(format!("{thread} waits at {}, but {text}", at(place))),
             Fact::Returned { thread, place } => {
@@ -267,8 +276,7 @@ impl Judge<'_> {
         if one.atomic && other.atomic {
             return Err("both accesses are atomic".to_string());
         }
-        let end = |standing: &Standing| standing.address.saturating_add(standing.bytes);
-        let common = end(one).min(end(other)).saturating_sub(one.address.max(other.address));
+        let common = overlap(one, other);
         if common == 0 {
             return Err(format!(
                 "both threads stand at their accesses, but these do not overlap: {} bytes at {:#x} and {} at {:#x}",
@@ -281,6 +289,39 @@ impl Judge<'_> {
         };
         let bytes = if common == 1 { "the same byte".to_string() } else { format!("the same {common} bytes") };
         Ok(format!("{} while {}, of {bytes}, after {}", shown(one), shown(other), self.steps()))
+    }
+
+    /// Of one place: an access of the block, one of another thread, and the block's next one about to be made.
+    fn interleaved(&self) -> Outcome {
+        let Claim::Atomicity { first, between, second, .. } = &self.witness.claim else {
+            return Err("a block was not promised".to_string());
+        };
+        let last = self.racer(second)?;
+        let made: Vec<&Standing> = self.facts.iter().filter_map(made).collect();
+        let is = |standing: &Standing, racer: &Racer| {
+            standing.thread == racer.thread && self.has_span(standing.place, racer.span) && overlap(standing, last) > 0
+        };
+        let one = made.iter().rposition(|standing| is(standing, first));
+        let Some(one) = one else { return Err(format!("{} does not make its first access", first.thread)) };
+        let other = made[one..].iter().find(|standing| is(standing, between));
+        let Some(other) = other else { return Err(format!("{} does not come between", between.thread)) };
+        if !(other.writes || (made[one].writes && last.writes)) {
+            return Err("the accesses do not conflict".to_string());
+        }
+        let verb = |standing: &Standing| if standing.writes { "write" } else { "read" };
+        Ok(format!(
+            "{} makes its {} at {}, then {} its {} at {}, and then {} stands before its {} at {}, of the same memory, after {}",
+            first.thread,
+            verb(made[one]),
+            self.position(made[one].place),
+            between.thread,
+            verb(other),
+            self.position(other.place),
+            second.thread,
+            verb(last),
+            self.position(last.place),
+            self.steps()
+        ))
     }
 
     /// Where a racer stands; it must be where the claim says.
@@ -322,6 +363,19 @@ impl Judge<'_> {
             waits.join(", ")
         ))
     }
+}
+
+fn made(fact: &Fact) -> Option<&Standing> {
+    match fact {
+        Fact::Made(standing) => Some(standing),
+        _ => None,
+    }
+}
+
+/// How many bytes two accesses have in common.
+fn overlap(one: &Standing, other: &Standing) -> u64 {
+    let end = |standing: &Standing| standing.address.saturating_add(standing.bytes);
+    end(one).min(end(other)).saturating_sub(one.address.max(other.address))
 }
 
 /// The runtime calls kinds as the code does.

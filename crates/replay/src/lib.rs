@@ -11,6 +11,7 @@
 //! | invalid access or free, call of what is no function, stack overflow | AddressSanitizer's report, at the promised step |
 //! | invalid unlock, invalid thread handle | what the system's lock or the list of threads says about its owner |
 //! | race | both threads stand before their accesses at once; the addresses overlap, and one writes |
+//! | atomicity violation | the accesses of the block and the one between them are made in this order, of the same memory |
 //! | deadlock | every thread is let into its real blocking operation; then the kernel says that all of them are asleep |
 //!
 //! Nothing is left to timing: one thread runs at a time, and where it does not go as the witness says, the run ends and says
@@ -55,13 +56,21 @@ pub struct ReplayOptions {
     pub keep: Option<PathBuf>,
     /// A run that takes longer is ended.
     pub timeout: Duration,
+    /// What the program finds on its standard input.
+    pub input: Vec<u8>,
     /// How the engine that found the witness ran the program: its arguments, what uninitialised values are, ….
     pub machine: interp::Options,
 }
 
 impl Default for ReplayOptions {
     fn default() -> ReplayOptions {
-        ReplayOptions { cc: None, keep: None, timeout: Duration::from_secs(30), machine: interp::Options::default() }
+        ReplayOptions {
+            cc: None,
+            keep: None,
+            timeout: Duration::from_secs(30),
+            input: Vec::new(),
+            machine: interp::Options::default(),
+        }
     }
 }
 
@@ -112,7 +121,7 @@ impl<'a> Prepared<'a> {
     fn new(program: &'a Program, witness: &'a Witness, options: &'a ReplayOptions) -> Result<Prepared<'a>, String> {
         let places = leno_emit::places(program);
         let goal = goal::Goal::new(program, &places, &witness.claim)?;
-        let prepared = prepare::prepare(program, witness, &options.machine);
+        let prepared = prepare::prepare(program, witness, options);
         let runtime = tables::runtime(program, &places, witness, &goal, &prepared, options.machine.spurious_wakeups)?;
         let hooks = leno_emit::Hooks { runtime: &runtime, fresh: &tables::fresh_registers(&prepared) };
         let text = leno_emit::emit_with_hooks(program, &leno_emit::Options::default(), &hooks);
@@ -130,7 +139,7 @@ impl<'a> Prepared<'a> {
     }
 
     fn run(&self) -> Outcome {
-        let run = self.compiled.run(&self.program.command_line(), self.options.timeout)?;
+        let run = self.compiled.run(&self.program.command_line(), &self.options.input, self.options.timeout)?;
         judge::judge(self.program, &self.places, self.witness, &run).map_err(|why| match &self.caveat {
             Some(caveat) => format!("{why} ({caveat})"),
             None => why,

@@ -7,11 +7,12 @@
 //!
 //! If the interpreter cannot follow the witness, the real program is the judge all the same: with what was learned so far.
 
+use crate::ReplayOptions;
 use leno_ir::interp::{
-    Captured, Environment, FileHandle, Image, Machine, Next, OpenMode, Options, Source, Status, StepResult, ThreadId,
+    Captured, Environment, FileHandle, Image, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId,
 };
 use leno_ir::program::{Expr, FuncId, LocalId, Op, Program};
-use leno_ir::witness::{Claim, Input, Witness};
+use leno_ir::witness::{Input, Witness};
 use std::collections::BTreeMap;
 use std::io::SeekFrom;
 
@@ -84,17 +85,19 @@ impl Environment for Script<'_> {
     }
 }
 
-pub(crate) fn prepare(program: &Program, witness: &Witness, options: &Options) -> Prepared {
+pub(crate) fn prepare(program: &Program, witness: &Witness, options: &ReplayOptions) -> Prepared {
     let image = Image::new(program);
+    let mut rest = Captured::new(0);
+    rest.input.clone_from(&options.input);
     let script = Script {
         inputs: &witness.inputs,
         used: BTreeMap::new(),
         name: String::new(),
         asked: Vec::new(),
-        rest: Captured::new(0),
+        rest,
     };
     let mut follower = Follower {
-        machine: Machine::new(&image, options),
+        machine: Machine::new(&image, &options.machine),
         script,
         prepared: Prepared::default(),
         activations: BTreeMap::new(),
@@ -134,7 +137,7 @@ impl Follower<'_, '_> {
                 return;
             }
         }
-        for thread in claimed(&witness.claim) {
+        for thread in witness.claim.threads() {
             self.advance(thread);
         }
     }
@@ -235,13 +238,5 @@ fn add_registers(expr: &Expr, registers: &mut Vec<LocalId>) {
         Expr::Binary(_, operands) => operands.iter().for_each(|operand| add_registers(operand, registers)),
         Expr::Select(parts) => parts.iter().for_each(|part| add_registers(part, registers)),
         Expr::Local(_) | Expr::Const { .. } | Expr::Object(_) | Expr::Slot(_) | Expr::Function(_) => {}
-    }
-}
-
-fn claimed(claim: &Claim) -> Vec<&str> {
-    match claim {
-        Claim::Violation { thread, .. } => vec![thread],
-        Claim::Race { first, second } => vec![&first.thread, &second.thread],
-        Claim::Deadlock { waiting } => waiting.iter().map(|waiting| waiting.thread.as_str()).collect(),
     }
 }

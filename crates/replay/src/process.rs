@@ -65,8 +65,9 @@ impl Compiled {
         Ok(Compiled { scratch })
     }
 
-    pub(crate) fn run(&self, args: &[Vec<u8>], timeout: Duration) -> Result<Run, String> {
-        run(&self.scratch.0, args, timeout).map_err(|error| format!("the compiled program cannot be run: {error}"))
+    pub(crate) fn run(&self, args: &[Vec<u8>], input: &[u8], timeout: Duration) -> Result<Run, String> {
+        run(&self.scratch.0, args, input, timeout)
+            .map_err(|error| format!("the compiled program cannot be run: {error}"))
     }
 }
 
@@ -89,7 +90,7 @@ fn compile(text: &str, build: &Build, directory: &Path) -> Result<(), String> {
     Err(why)
 }
 
-fn run(directory: &Path, args: &[Vec<u8>], timeout: Duration) -> io::Result<Run> {
+fn run(directory: &Path, args: &[Vec<u8>], input: &[u8], timeout: Duration) -> io::Result<Run> {
     let (report, errors) = (directory.join("report"), directory.join("errors"));
     // What an earlier run reported is not what this one does.
     let _ = fs::remove_file(&report);
@@ -98,7 +99,9 @@ fn run(directory: &Path, args: &[Vec<u8>], timeout: Duration) -> io::Result<Run>
         command.arg0(OsStr::from_bytes(name)).args(rest.iter().map(|arg| OsStr::from_bytes(arg)));
     }
     command.current_dir(directory).env("LENO_REPORT", &report).env_remove("ASAN_OPTIONS").env_remove("LD_PRELOAD");
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(fs::File::create(&errors)?);
+    let given = directory.join("input");
+    fs::write(&given, input)?;
+    command.stdin(fs::File::open(&given)?).stdout(Stdio::null()).stderr(fs::File::create(&errors)?);
     let ending = wait(command.spawn()?, timeout)?;
     let lines = |path: &Path| -> Vec<String> {
         let bytes = fs::read(path).unwrap_or_default();

@@ -32,6 +32,7 @@ pub(crate) fn runtime(
     write_fresh(prepared, &names, &mut text);
     write_claim(goal, &names, &mut text);
     let after_scope = matches!(&witness.claim, Claim::Violation { kind: ViolationKind::UseAfterScope, .. });
+    let _ = writeln!(text, "#define LENO_NOTES_ACCESSES {}", u8::from(goal.test == Test::Atomicity));
     let _ = writeln!(text, "#define LENO_AFTER_SCOPE {}", u8::from(after_scope));
     write_sections(program, places, &mut text);
     let leak = if goal.watches_leaks() { LEAK } else { "" };
@@ -131,6 +132,7 @@ fn write_claim(goal: &Goal, names: &Names<'_>, out: &mut String) {
         Test::Violation => "violation",
         Test::Race => "race",
         Test::Deadlock => "deadlock",
+        Test::Atomicity => "atomicity",
         Test::Leak | Test::LostMemory => "leak",
     };
     let _ = writeln!(out, "#define LENO_CLAIM leno_claim_{test}");

@@ -115,6 +115,7 @@ enum ClaimInfo {
     Violation { violation: String, thread: String, at: Position, message: String },
     Race { first: RacerInfo, second: RacerInfo },
     Deadlock { waiting: Vec<WaitingInfo> },
+    Atomicity { first: RacerInfo, between: RacerInfo, second: RacerInfo, block: String },
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -168,6 +169,11 @@ struct InputInfo {
 impl WitnessFile {
     pub fn new(program: &Program, witness: &Witness, recipe: &Recipe) -> WitnessFile {
         let position = |span| position(program, span);
+        let racer = |racer: &Racer| RacerInfo {
+            thread: racer.thread.clone(),
+            at: position(racer.span),
+            access: racer.access.clone(),
+        };
         let claim = match &witness.claim {
             Claim::Violation { kind, thread, span, message } => ClaimInfo::Violation {
                 violation: words::of_kind(*kind).to_string(),
@@ -175,14 +181,13 @@ impl WitnessFile {
                 at: position(*span),
                 message: message.clone(),
             },
-            Claim::Race { first, second } => {
-                let racer = |racer: &Racer| RacerInfo {
-                    thread: racer.thread.clone(),
-                    at: position(racer.span),
-                    access: racer.access.clone(),
-                };
-                ClaimInfo::Race { first: racer(first), second: racer(second) }
-            }
+            Claim::Race { first, second } => ClaimInfo::Race { first: racer(first), second: racer(second) },
+            Claim::Atomicity { first, between, second, block } => ClaimInfo::Atomicity {
+                first: racer(first),
+                between: racer(between),
+                second: racer(second),
+                block: block.clone(),
+            },
             Claim::Deadlock { waiting } => {
                 let waiting = waiting.iter().map(|waiting| WaitingInfo {
                     thread: waiting.thread.clone(),
@@ -234,6 +239,7 @@ fn property(claim: &Claim) -> &'static str {
     match claim {
         Claim::Race { .. } => "race",
         Claim::Deadlock { .. } => "deadlock",
+        Claim::Atomicity { .. } => "atomicity",
         Claim::Violation { kind, .. } => match kind {
             Assertion => "assert",
             SignedOverflow => "overflow",
@@ -251,11 +257,7 @@ fn threads(witness: &Witness) -> Vec<String> {
     let mut names: Vec<String> = vec!["main".to_string()];
     names.extend(witness.steps.iter().map(|step| step.thread.clone()));
     names.extend(witness.inputs.keys().cloned());
-    match &witness.claim {
-        Claim::Violation { thread, .. } => names.push(thread.clone()),
-        Claim::Race { first, second } => names.extend([first.thread.clone(), second.thread.clone()]),
-        Claim::Deadlock { waiting } => names.extend(waiting.iter().map(|waiting| waiting.thread.clone())),
-    }
+    names.extend(witness.claim.threads().map(str::to_string));
     // `main.2` before `main.10`.
     names.sort_by_cached_key(|name| name.split('.').map(|part| (part.len(), part.to_string())).collect::<Vec<_>>());
     names.dedup();
@@ -390,6 +392,12 @@ impl<'p> Resolve<'p> {
                 message: message.clone(),
             },
             ClaimInfo::Race { first, second } => Claim::Race { first: self.racer(first)?, second: self.racer(second)? },
+            ClaimInfo::Atomicity { first, between, second, block } => Claim::Atomicity {
+                first: self.racer(first)?,
+                between: self.racer(between)?,
+                second: self.racer(second)?,
+                block: block.clone(),
+            },
             ClaimInfo::Deadlock { waiting } => {
                 Claim::Deadlock { waiting: waiting.iter().map(|waiting| self.waiting(waiting)).collect::<Result<_>>()? }
             }

@@ -49,6 +49,12 @@ fn claims() -> Vec<Claim> {
         },
         Claim::Race { first: racer("main"), second: racer("main.1") },
         Claim::Deadlock { waiting: vec![waiting("main"), waiting("main.1.1")] },
+        Claim::Atomicity {
+            first: racer("main"),
+            between: racer("main.1"),
+            second: racer("main"),
+            block: "it is marked".to_string(),
+        },
     ]
 }
 

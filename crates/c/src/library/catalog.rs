@@ -31,6 +31,7 @@ models! {
     "ctype_tables"
     "errno"
     "exit"
+    "expect"
     "fill"
     "floats"
     "integers"
@@ -209,6 +210,8 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("isxdigit", "ctype"),
     ("labs", "integers"),
     ("ldiv", "integers"),
+    ("leno_expect_atomic_begin", "expect"),
+    ("leno_expect_atomic_end", "expect"),
     ("lfind", "search"),
     ("llabs", "integers"),
     ("lldiv", "integers"),

@@ -364,12 +364,7 @@ impl Scribe for Pen {
 impl Pen {
     /// What the threads of the claim did unseen belongs to it; that of others nobody needs.
     fn finish(mut self, claim: &Claim) -> Vec<Step> {
-        let claimed: Vec<&str> = match claim {
-            Claim::Violation { thread, .. } => vec![thread],
-            Claim::Race { first, second } => vec![&first.thread, &second.thread],
-            Claim::Deadlock { waiting } => waiting.iter().map(|waiting| waiting.thread.as_str()).collect(),
-        };
-        for thread in claimed {
+        for thread in claim.threads() {
             if let Some(steps) = self.later.remove(thread) {
                 self.steps.extend(steps);
             }

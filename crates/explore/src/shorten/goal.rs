@@ -26,8 +26,9 @@ pub enum Goal {
 }
 
 impl Goal {
-    pub fn of(claim: &Claim) -> Goal {
-        match claim {
+    /// None if it cannot be seen from the last moment alone.
+    pub fn of(claim: &Claim) -> Option<Goal> {
+        Some(match claim {
             Claim::Violation { kind, span, .. } => Goal::Violation { kind: *kind, span: *span },
             Claim::Race { first, second } => Goal::Race { first: first.span, second: second.span },
             Claim::Deadlock { waiting } => {
@@ -35,7 +36,8 @@ impl Goal {
                 spans.sort_by_key(order);
                 Goal::Deadlock { spans }
             }
-        }
+            Claim::Atomicity { .. } => return None,
+        })
     }
 
     /// Whether the goal is met after an event of `thread` that ended like this.

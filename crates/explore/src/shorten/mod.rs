@@ -38,9 +38,10 @@ pub fn context_switches(witness: &Witness) -> usize {
 /// A witness of the same violation, with as few context switches as can be found; at worst the same one. `options` are
 /// those under which the witness was found.
 pub fn shorten(program: &Program, witness: &Witness, options: &Options) -> Witness {
+    let Some(goal) = Goal::of(&witness.claim) else { return witness.clone() };
     let image = Image::new(program);
     let statics = Statics::new(program, &image);
-    let course = Course::new(&image, &statics, options, Goal::of(&witness.claim), &witness.inputs, BUDGET);
+    let course = Course::new(&image, &statics, options, goal, &witness.inputs, BUDGET);
     match course.shorten(witness) {
         Some(shorter) if context_switches(&shorter) <= context_switches(witness) => shorter,
         _ => witness.clone(),

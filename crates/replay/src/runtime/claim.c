@@ -103,6 +103,15 @@ static void leno_claim_race(void) {
     leno_end("race");
 }
 
+/* ---- a block that is not atomic: two of the accesses have been made and noted, and the last one is about to be */
+
+static void leno_claim_atomicity(void) {
+    struct leno_thread *thread = leno_claimed_thread(0);
+    leno_advance(thread);
+    leno_tell(thread);
+    leno_end("interleaved");
+}
+
 /* ---- a deadlock: everybody is let into the real operation, and then seen asleep
 
    Two rounds are made through the threads' states as the kernel tells them. If all are asleep in both, and none has been

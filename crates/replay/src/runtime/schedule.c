@@ -241,9 +241,21 @@ static void leno_settle(ptr address, ptr bytes) {
     }
 }
 
+/* The accesses that a claim speaks of, when they are made. */
+static void leno_note_access(struct leno_thread *me) {
+    for (u32 i = 0; i < LENO_CLAIMED; i++)
+        for (u32 k = 0; k < leno_claim[i].count && leno_claim[i].thread == me->index; k++)
+            if (leno_claim[i].places[k] == me->place) {
+                leno_report("made %s %u %#llx %llu %d", me->name, me->place, (unsigned long long)me->address,
+                            (unsigned long long)me->bytes, me->flags);
+                return;
+            }
+}
+
 static void leno_access(u32 place, ptr address, ptr bytes, int flags) {
     leno_expect(address, bytes, flags, 0, 0, 0);
     leno_arrive(place);
+    if (LENO_NOTES_ACCESSES) leno_note_access(leno_me);
     if (LENO_SETTLED) leno_settle(address, bytes);
 }
 

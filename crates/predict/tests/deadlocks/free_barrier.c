@@ -1,0 +1,30 @@
+//~ HOLDS
+/* Both have given the lock back before they come to the barrier. */
+#include <pthread.h>
+#include <unistd.h>
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_barrier_t barrier;
+static int shared;
+static void *keeper(void *unused) {
+    usleep(400000);
+    pthread_mutex_lock(&mutex);
+    pthread_mutex_unlock(&mutex);
+    pthread_barrier_wait(&barrier);
+    return unused;
+}
+static void *other(void *unused) {
+    pthread_mutex_lock(&mutex);
+    shared++;
+    pthread_mutex_unlock(&mutex);
+    pthread_barrier_wait(&barrier);
+    return unused;
+}
+int main(void) {
+    pthread_t one, two;
+    pthread_barrier_init(&barrier, 0, 2);
+    pthread_create(&one, 0, keeper, 0);
+    pthread_create(&two, 0, other, 0);
+    pthread_join(one, 0);
+    pthread_join(two, 0);
+    return 0;
+}
