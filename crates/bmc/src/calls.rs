@@ -1,40 +1,91 @@
-//! Calls and returns. A function is executed where it is called; of external functions, what is known of them.
+//! Calls and returns. A function is executed where it is called, or its summary is put in; of external functions, what is known of them.
 
+use crate::function::{Calls, FunctionSummary};
 use crate::objects::{Initial, InstanceId};
-use crate::skeleton::{Bounded, Death};
+use crate::skeleton::{Bounded, Death, ThreadIndex};
 use crate::state::State;
 use crate::summarize::{Activation, Frame, Refused, Summarizer};
 use leno_ir::interp::ViolationKind;
 use leno_ir::points_to::AbstractObject;
-use leno_ir::program::{BlockId, Body, Callee, Datum, Expr, FuncId, ObjectKind, Type};
+use leno_ir::program::{BlockId, Body, Callee, Expr, FuncId};
 use leno_ir::sharing::Sharing;
-use leno_logic::term::{Sort, Term};
+use leno_logic::term::Term;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// Calls within calls.
 const MOST_ACTIVATIONS: usize = 1_000;
-
 impl Summarizer<'_> {
-    /// Executes a function. None if it never returns.
+    /// Goes from before a call to after it. None if the function never returns.
     pub(crate) fn call(
         &mut self,
         func: FuncId,
         args: Vec<Option<Term>>,
-        mut state: State,
+        state: State,
     ) -> Result<Option<(State, Option<Term>)>, Refused> {
         let recursion = self.active.iter().filter(|active| active.func == func && active.path != state.path).count();
         if recursion as u32 > self.bounds.of(Bounded::Recursion(func)) || self.active.len() > MOST_ACTIVATIONS {
             self.cut(state.path, Bounded::Recursion(func));
             return Ok(None);
         }
+        let function = &self.program.functions[func];
+        let mut fitting = Vec::new();
+        for (index, local) in function.locals.iter().take(function.params as usize).enumerate() {
+            let width = self.width(local.ty);
+            fitting.push(args.get(index).copied().flatten().map(|value| self.fit(value, width)));
+        }
+        if let Some(summary) = self.choose(func, &fitting, &state) {
+            self.work += summary.work;
+            self.instantiated += 1;
+            return self.instantiate(&summary, &fitting, state);
+        }
+        let pattern = self.pattern_of(func, &fitting).filter(|_| self.calls == Calls::Auto);
+        let before = self.work;
+        let after = self.execute(func, fitting, state)?;
+        if let Some(pattern) = pattern {
+            let executed = self.summaries.executed.entry(pattern).or_default();
+            executed.calls += 1;
+            executed.work += self.work - before;
+        }
+        Ok(after)
+    }
+
+    /// The summary to use for a call, if one is to be used.
+    ///
+    /// It takes about as long to make a summary as to execute a call, and half as long to use one. So two calls of a pattern are executed; if there
+    /// are more, there may be many more, and a summary is made. But not if it turns out to comprise much more than was executed in
+    /// these calls: then the constants that are passed decide what is executed, and all of the rest would have to be made
+    /// and thrown away again at each call. Such a function, and one that cannot be summarised, is executed at each call.
+    fn choose(&mut self, func: FuncId, args: &[Option<Term>], state: &State) -> Option<Rc<FunctionSummary>> {
+        let is_entry = self.active.is_empty() && self.thread == ThreadIndex(0);
+        let is_deep = self.active.len() > MOST_ACTIVATIONS / 2;
+        if self.calls == Calls::Inline || is_entry || is_deep || state.section.is_some() || state.sleep.is_some() {
+            return None;
+        }
+        loop {
+            let pattern = self.pattern_of(func, args)?;
+            let most = match self.calls {
+                Calls::Auto => self.summaries.executed.get(&pattern)?.most_work()?,
+                _ => u64::MAX,
+            };
+            match self.summary_of(&pattern) {
+                Some(summary) => return self.is_applicable(&summary, state).then_some(summary),
+                None => self.make_summary(pattern, args, most),
+            }
+        }
+    }
+
+    /// Executes a function where it is called.
+    pub(crate) fn execute(
+        &mut self,
+        func: FuncId,
+        args: Vec<Option<Term>>,
+        mut state: State,
+    ) -> Result<Option<(State, Option<Term>)>, Refused> {
         let shape = self.shape(func)?;
         let function = &self.program.functions[func];
         let mut locals = vec![None; function.locals.len() + 1];
-        for (index, local) in function.locals.iter().take(function.params as usize).enumerate() {
-            let width = self.width(local.ty);
-            locals[index] = args.get(index).copied().flatten().map(|value| self.fit(value, width));
-        }
+        locals[..args.len()].copy_from_slice(&args);
         let saved = std::mem::replace(&mut state.locals, Rc::new(locals));
         let mut slots = Vec::new();
         for slot in function.slots.ids() {
@@ -43,6 +94,9 @@ impl Summarizer<'_> {
             let id = self.add_instance(what, size, Initial::Undefined, false, false)?;
             self.instances.get_mut(id).is_pointed_to = !shape.private_slots[slot.0 as usize];
             slots.push(id);
+        }
+        if self.recording.is_some() && !self.forgets_slots(func, &slots) {
+            self.cannot_be_summarized("the address of a stack object gets out of its function")?;
         }
         self.active.push(Activation { func, path: state.path, slots: slots.clone() });
         let mut frame = Frame { func, slots, pending: FxHashMap::default(), loops: Vec::new(), exits: Vec::new() };
@@ -103,6 +157,7 @@ impl Summarizer<'_> {
     ) -> Result<Vec<(Term, FuncId)>, Refused> {
         let address = self.evaluate(frame, state, pointer)?;
         let (functions, _) = self.points_to.functions(frame.func, pointer);
+        self.steer(address)?;
         let mut targets = Vec::new();
         let mut others = vec![state.path];
         for func in functions {
@@ -129,58 +184,18 @@ impl Summarizer<'_> {
     ) -> Result<(State, Option<Term>), Refused> {
         let function = &self.program.functions[func];
         let Body::External(external) = &function.body else { return Ok((state, None)) };
-        let is_null = |index: usize| values[index].is_some_and(|value| self.terms.as_bits(value) == Some(0));
-        let may_write = |index: usize| match external.known {
-            true => external.writes.contains(&(index as u32)) && !is_null(index),
-            false => !self.points_to.points_to(frame.func, &args[index]).is_empty(),
-        };
-        if (0..args.len()).any(may_write) {
+        if external.known {
+            return match external.pure.then(|| self.pure_call(func, values)).flatten() {
+                Some(result) => Ok((state, Some(result))),
+                None => self.call_known(func, state, values),
+            };
+        }
+        let may_write = |arg: &Expr| !self.points_to.points_to(frame.func, arg).is_empty();
+        if args.iter().any(may_write) {
             return Err(Refused::new(format!("`{}` is called, whose effects are not encoded", function.name)));
         }
-        if !external.known {
-            let result = function.ret.map(|ty| self.input(&state, self.width(ty)));
-            return Ok((state, result));
-        }
-        if matches!(function.ret, Some(Type::Float(_))) {
-            return Err(Refused::floats());
-        }
-        if self.properties.memory && !self.reads_constants_only(func, values) {
-            self.skeleton.gap(format!("what `{}` reads is not checked", function.name));
-        }
-        let result = function.ret.map(|ty| self.terms.variable(Sort::Bits(self.width(ty)), function.name.clone()));
+        let result = function.ret.map(|ty| self.input(&state, self.width(ty)));
         Ok((state, result))
-    }
-
-    /// Whether all that a known external function reads are constant strings, as in `printf("%d\n", x)`.
-    pub(crate) fn reads_constants_only(&self, func: FuncId, values: &[Option<Term>]) -> bool {
-        let function = &self.program.functions[func];
-        let Body::External(external) = &function.body else { return false };
-        let fixed = function.params as usize - usize::from(external.variadic);
-        let mut takes_text = false;
-        for (value, local) in values.iter().zip(function.locals.iter()).take(fixed) {
-            if local.ty != Type::Ptr {
-                continue;
-            }
-            let Some(id) = value.and_then(|value| self.instance_at(value)) else { return false };
-            let AbstractObject::Static(object) = self.points_to.objects()[self.instances.get(id).object] else {
-                return false;
-            };
-            let data = &self.program.objects[object];
-            if matches!(data.name.as_str(), "stdout" | "stderr") {
-                continue;
-            }
-            if data.kind != ObjectKind::Constant {
-                return false;
-            }
-            // Arguments that are addresses would be read, or written.
-            takes_text |= data.init.iter().any(|(_, datum)| match datum {
-                Datum::Bytes(bytes) => {
-                    bytes.windows(2).any(|pair| pair[0] == b'%' && !b"dicuxXp%lhz".contains(&pair[1]))
-                }
-                _ => true,
-            });
-        }
-        !(external.variadic && takes_text)
     }
 
     /// The activation ends, and with it the lives of its stack objects.

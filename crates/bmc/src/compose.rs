@@ -13,10 +13,12 @@ use crate::skeleton::{Check, Event, Join, NodeId, Unit};
 use crate::summarize::Summarizer;
 use leno_ir::points_to::{AbstractId, ObjectSet};
 use leno_ir::sharing::Sharing;
+use leno_logic::core::Answer;
+use leno_logic::limits::Limits;
 use leno_logic::literal::Lit;
 use leno_logic::order::Node;
-use leno_logic::solver::Solver;
-use leno_logic::term::{Sort, Term};
+use leno_logic::solver::{Copied, Solver};
+use leno_logic::term::{Sort, Term, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a violation is, once it is found.
@@ -42,8 +44,21 @@ pub struct Composition {
     pub cuts: Vec<Lit>,
     /// Assumed to ask for an access that is not aligned to the pieces that it was cut into; none if there cannot be one.
     pub unaligned: Option<Lit>,
+    /// Assumed to ask for what happens when nothing comes in from outside.
+    pub plain: Vec<Lit>,
+    /// Assumed to ask for what was not looked at.
+    pub doubts: Vec<Lit>,
     /// Pairs of a read and a write that may be linked.
     pub links: usize,
+    /// What reads are copies of, if there are functions that the solver may be wrong about.
+    pub copies: Vec<Copied>,
+}
+
+impl Composition {
+    /// Asks, and tells the solver what it is wrong about.
+    pub fn solve_exactly(&mut self, terms: &mut Terms, assumptions: &[Lit], limits: &Limits) -> Answer {
+        self.solver.solve_exactly(terms, &self.copies, assumptions, limits)
+    }
 }
 
 pub(crate) struct Composer<'a, 'p> {
@@ -57,6 +72,7 @@ pub(crate) struct Composer<'a, 'p> {
     /// What undefined words are for the read that is being linked, if it is of a synchronisation object.
     undefined_word: Option<Term>,
     links: usize,
+    copies: Vec<Copied>,
 }
 
 /// Puts a skeleton into a fresh solver.
@@ -88,8 +104,10 @@ pub fn compose(summary: &mut Summarizer<'_>, pruned: &Pruned, mut solver: Solver
         undefined: FxHashMap::default(),
         undefined_word: None,
         links: 0,
+        copies: Vec::new(),
     };
     composer.memory(pruned);
+    composer.order(&pruned.firsts);
     composer.joins();
     composer.frees();
     composer.checks();
@@ -106,7 +124,7 @@ impl Composer<'_, '_> {
     }
 
     /// Whether to stop here; then the composition is not to be used.
-    fn is_interrupted(&mut self) -> bool {
+    pub(crate) fn is_interrupted(&mut self) -> bool {
         (self.summary.interrupted)()
     }
 
@@ -147,7 +165,7 @@ impl Composer<'_, '_> {
             let source = self.solver.new_literal();
             self.solver.add_clause(&[!source, occurs]);
             self.solver.add_clause(&[!source, hit]);
-            self.solver.equal_if(&mut self.summary.terms, source, read.unit.value, write.unit.value);
+            self.copy(source, read.unit.value, write.unit.value);
             self.solver.add_reads_from(theory_read, source, self.node(write_node));
             self.solver.add_hit(theory_read, hit, self.node(write_node));
             // Of two writes of one moment only the later one can be seen.
@@ -175,15 +193,23 @@ impl Composer<'_, '_> {
             let value = self.initial_value(&read.unit, &targets);
             let source = self.solver.new_literal();
             self.solver.add_clause(&[!source, occurs]);
-            self.solver.equal_if(&mut self.summary.terms, source, read.unit.value, value);
+            self.copy(source, read.unit.value, value);
             self.solver.add_reads_from(theory_read, source, self.initial);
             sources.push(source);
         }
         self.solver.add_clause(&sources);
     }
 
+    /// Where a literal holds, a read has a value.
+    fn copy(&mut self, guard: Lit, variable: Term, of: Term) {
+        self.solver.equal_if(&mut self.summary.terms, guard, variable, of);
+        if self.summary.terms.has_functions() {
+            self.copies.push(Copied { guard, variable, of });
+        }
+    }
+
     /// What a read sees that nobody has written before.
-    fn initial_value(&mut self, unit: &Unit, targets: &ObjectSet) -> Term {
+    pub(crate) fn initial_value(&mut self, unit: &Unit, targets: &ObjectSet) -> Term {
         let width = unit.bytes * 8;
         if let Some(address) = self.summary.terms.as_bits(unit.address) {
             let Some(id) = self.summary.instances.at(self.summary.program.model, address as u64) else {
@@ -207,8 +233,12 @@ impl Composer<'_, '_> {
                 }
                 let zero = self.summary.terms.bits(width, 0);
                 value = self.summary.terms.ite(inside, zero, value);
-                let Initial::Static(object) = initial else { continue };
-                if self.summary.program.objects[object].init.is_empty() {
+                let is_zero = match initial {
+                    Initial::Static(object) => self.summary.program.objects[object].init.is_empty(),
+                    Initial::Given(_) => false,
+                    Initial::Zero | Initial::Undefined => true,
+                };
+                if is_zero {
                     continue;
                 }
                 for offset in (0..size).step_by(unit.bytes as usize) {
@@ -491,8 +521,12 @@ impl Composer<'_, '_> {
         let violated = self.solver.new_literal();
         let any: Vec<Lit> = std::iter::once(!violated).chain(suspects.iter().map(|&(_, lit)| lit)).collect();
         self.solver.add_clause(&any);
-        let links = self.links;
-        Composition { solver: self.solver, nodes: self.nodes, suspects, violated, cuts, unaligned, links }
+        let plain = self.summary.skeleton.plain.clone();
+        let plain = plain.into_iter().map(|term| self.literal(term)).collect();
+        let doubts: Vec<Term> = self.summary.skeleton.doubts.iter().map(|(condition, _)| *condition).collect();
+        let doubts = doubts.into_iter().map(|condition| self.literal(condition)).collect();
+        let (solver, nodes, links, copies) = (self.solver, self.nodes, self.links, self.copies);
+        Composition { solver, nodes, suspects, violated, cuts, unaligned, plain, doubts, links, copies }
     }
 
     /// Pieces coincide or do not overlap, as long as all are aligned to their size. Whether a pointer is has to be asked.

@@ -21,6 +21,8 @@ pub enum Initial {
     Undefined,
     /// The initial value of a static object.
     Static(ObjectId),
+    /// What is given from outside: the arguments of the program.
+    Given(u32),
 }
 
 #[derive(Clone, Debug)]
@@ -73,6 +75,20 @@ impl Instances {
         self.by_object.entry(instance.object).or_default().push(id);
         self.all.push(instance);
         Some(id)
+    }
+
+    /// The number of the next instance.
+    pub fn next(&self) -> InstanceId {
+        InstanceId(self.all.len() as u32)
+    }
+
+    /// Nobody can point to the instances from this one on any more.
+    pub fn hide_from(&mut self, first: InstanceId) {
+        for instance in &self.all[first.0 as usize..] {
+            if let Some(ids) = self.by_object.get_mut(&instance.object) {
+                ids.retain(|id| *id < first);
+            }
+        }
     }
 
     /// How many granules have been given away.

@@ -81,6 +81,11 @@ impl Cells {
         self.cells.insert(offset, (bytes, value));
     }
 
+    /// All cells: offset, length, value.
+    pub fn all(&self) -> impl Iterator<Item = (u64, u32, Term)> + '_ {
+        self.cells.iter().map(|(&offset, &(bytes, value))| (offset, bytes, value))
+    }
+
     /// Cells that differ in their values; None if they are not the same cells.
     #[allow(clippy::type_complexity)]
     pub fn differences(&self, other: &Cells) -> Option<Vec<(Option<Term>, Option<Term>)>> {
@@ -144,13 +149,18 @@ impl Cells {
 pub fn initial_value(
     program: &Program,
     terms: &mut Terms,
+    given: &[Vec<u8>],
     initial: Initial,
-    offset: u64,
-    bytes: u32,
+    (offset, bytes): (u64, u32),
     address: &mut dyn FnMut(&Datum) -> u64,
 ) -> Term {
     let width = bytes * 8;
     match initial {
+        Initial::Given(index) => {
+            let contents = given[index as usize].iter().skip(offset as usize).take(bytes as usize);
+            let value = contents.rev().fold(0, |value, byte| value << 8 | u128::from(*byte));
+            terms.bits(width, value)
+        }
         Initial::Undefined => terms.variable(Sort::Bits(width), "undefined"),
         Initial::Zero => terms.bits(width, 0),
         Initial::Static(object) => {

@@ -16,9 +16,11 @@
 //!
 //! Writes are found by address or, where that is not constant, by object: nothing here looks at all pairs.
 
+use crate::counters::{self, Counter, Finder, First};
 use crate::happens::{Happens, Occasion};
 use crate::implication::Implications;
 use crate::pieces::{Piece, Pieces, pieces};
+use crate::propagate::propagate;
 use crate::sections::{Sections, occasion};
 use crate::skeleton::{Event, Role};
 use crate::summarize::Summarizer;
@@ -45,16 +47,20 @@ pub struct Pruned {
     pub may_copy: Vec<Option<MayCopy>>,
     /// Pairs of events that may race.
     pub races: Vec<(usize, usize)>,
+    /// Variables about the order that something depends on.
+    pub firsts: Vec<First>,
 }
 
 /// How often values are propagated before we leave it at that.
-const ROUNDS: u32 = 4;
+const ROUNDS: u32 = 6;
 
 pub fn prune(summary: &mut Summarizer<'_>) -> Pruned {
     for _ in 0..ROUNDS {
         let mut pruner = Pruner::new(summary);
         let may_copy = pruner.may_copy();
-        if (pruner.summary.interrupted)() || !crate::propagate::propagate(pruner.summary, &pruner.pieces, &may_copy) {
+        if (pruner.summary.interrupted)()
+            || !(propagate(pruner.summary, &pruner.pieces, &may_copy) || pruner.replace_counters(&may_copy))
+        {
             return pruner.finish(may_copy);
         }
     }
@@ -81,7 +87,7 @@ pub fn keep_all(summary: &mut Summarizer<'_>) -> Pruned {
     let events = events.len();
     let pairs = (0..events).flat_map(|first| (first + 1..events).map(move |second| (first, second)));
     let races = if summary.properties.race { pairs.collect() } else { Vec::new() };
-    Pruned { pieces, may_copy, races }
+    Pruned { pieces, may_copy, races, firsts: Vec::new() }
 }
 
 struct Pruner<'a, 'p> {
@@ -278,7 +284,27 @@ impl<'a, 'p> Pruner<'a, 'p> {
 
     fn finish(mut self, may_copy: Vec<Option<MayCopy>>) -> Pruned {
         let races = if self.summary.properties.race { self.races() } else { Vec::new() };
-        Pruned { pieces: self.pieces, may_copy, races }
+        let live = live_variables(self.summary, &self.pieces);
+        let mut firsts = std::mem::take(&mut self.summary.firsts);
+        firsts.retain(|first| live.contains(&first.variable));
+        Pruned { pieces: self.pieces, may_copy, races, firsts }
+    }
+
+    fn counters(&mut self, may_copy: &[Option<MayCopy>]) -> Vec<Counter> {
+        // A write that is not found by its address may be anywhere in its objects.
+        let events: Vec<bool> = self.summary.skeleton.events.iter().map(|event| self.is_clear(event)).collect();
+        let (summary, pieces) = (&mut *self.summary, &self.pieces);
+        let mut finder = Finder { summary, pieces, happens: &mut self.happens, sections: &self.sections };
+        finder.counters(|read| may_copy.get(read).is_some_and(Option::is_some), |piece| events[piece.event])
+    }
+
+    fn replace_counters(&mut self, may_copy: &[Option<MayCopy>]) -> bool {
+        let counters = self.counters(may_copy);
+        counters::replace(self.summary, &self.pieces, &counters)
+    }
+
+    fn is_clear(&self, event: &Event) -> bool {
+        !event.targets.iter().any(|object| self.at_unknown.contains_key(&object))
     }
 
     // --- races

@@ -241,6 +241,10 @@ pub struct Skeleton {
     pub exits: Vec<(Term, NodeId)>,
     /// What holds of the variables that were made on the way.
     pub constraints: Vec<Term>,
+    /// Variables: that nothing comes in from outside. The interpreter can only follow models of which all are true.
+    pub plain: Vec<Term>,
+    /// The same where it depends: there is no proof if the condition can hold.
+    pub doubts: Vec<(Term, String)>,
     /// What was left out or is not exact, in words: with any of it, nothing is proved.
     pub gaps: Vec<String>,
 }
@@ -313,6 +317,7 @@ impl Skeleton {
         self.moment.iter_mut().for_each(|moment| put(&mut [&mut moment.asked]));
         self.steps.iter_mut().for_each(|step| put(&mut [&mut step.path]));
         self.exits.iter_mut().for_each(|(path, _)| put(&mut [path]));
-        put(&mut self.constraints.iter_mut().collect::<Vec<_>>());
+        self.doubts.iter_mut().for_each(|(condition, _)| put(&mut [condition]));
+        put(&mut self.constraints.iter_mut().chain(&mut self.plain).collect::<Vec<_>>());
     }
 }

@@ -113,6 +113,15 @@ pub struct Program {
     pub functions: IndexVec<FuncId, Function>,
     /// Takes `(i32 argc, ptr argv)`, calls `main`, and exits the process. None for a library.
     pub entry: Option<FuncId>,
+    /// How it is started: its name, then its arguments. Empty when nobody cares; see [`Program::command_line`].
+    pub command: Vec<Vec<u8>>,
+}
+
+impl Program {
+    /// What `argv` holds.
+    pub fn command_line(&self) -> Vec<Vec<u8>> {
+        if self.command.is_empty() { vec![b"program".to_vec()] } else { self.command.clone() }
+    }
 }
 
 /// Where an instruction comes from, and what a person should see of it.

@@ -52,6 +52,8 @@ pub struct CheckOptions {
     pub prune: bool,
     /// What becomes of local control and data flow (the staged engine).
     pub mode: leno_bmc::Mode,
+    /// What becomes of calls (the staged engine).
+    pub calls: leno_bmc::Calls,
     /// How many MiB the program may have allocated at once.
     pub memory: Option<u64>,
     /// How to force what is found on the real program; None: do not.
@@ -69,6 +71,7 @@ impl Default for CheckOptions {
             context_bound: None,
             prune: true,
             mode: leno_bmc::Mode::default(),
+            calls: leno_bmc::Calls::default(),
             memory: None,
             replay: None,
         }
@@ -125,14 +128,26 @@ impl Figures {
                 format!("executions: {executions}\nredundant: {redundant}\nevents: {events}\nlongest: {longest}\n")
             }
             Figures::Staged(stats) => {
-                let leno_bmc::Stats { rounds, threads, events, reads, writes, links, suspects, conflicts, .. } = stats;
+                let leno_bmc::Stats {
+                    rounds,
+                    threads,
+                    events,
+                    reads,
+                    writes,
+                    links,
+                    suspects,
+                    conflicts,
+                    lemmas,
+                    instantiated,
+                    ..
+                } = stats;
                 let seconds =
                     [stats.summarizing, stats.pruning, stats.composing, stats.solving].map(|time| time.as_secs_f64());
                 let [summarizing, pruning, composing, solving] = seconds;
                 format!(
                     "rounds: {rounds}\nthreads: {threads}\nevents: {events}\nreads: {reads}\nwrites: {writes}\n\
-                     links: {links}\nsuspects: {suspects}\nconflicts: {conflicts}\nsummarizing: {summarizing:.3}\n\
-                     pruning: {pruning:.3}\ncomposing: {composing:.3}\nsolving: {solving:.3}\n"
+                     instantiated: {instantiated}\nlinks: {links}\nsuspects: {suspects}\nconflicts: {conflicts}\nlemmas: {lemmas}\n\
+                     summarizing: {summarizing:.3}\npruning: {pruning:.3}\ncomposing: {composing:.3}\nsolving: {solving:.3}\n"
                 )
             }
         }
@@ -257,6 +272,7 @@ fn check_staged_beside(
         context_bound: options.context_bound,
         prune: options.prune,
         mode: options.mode,
+        calls: options.calls,
         reported: reported.clone(),
         ..Task::new(options.properties)
     };
@@ -393,14 +409,19 @@ impl Checked {
     /// What to tell the user.
     pub fn report(&self, program: &Program) -> String {
         match &self.verdict {
-            Verdict::Safe => match self.stats {
-                Figures::Explored(Stats { executions, .. }) => {
-                    format!("SAFE: no violation under any schedule ({executions} executions)\n")
-                }
-                Figures::Staged(leno_bmc::Stats { threads, events, .. }) => format!(
-                    "SAFE: no violation under any schedule and for any input\n  = {threads} threads, {events} accesses to what they share, all loops unrolled to their ends\n"
-                ),
-            },
+            Verdict::Safe => {
+                let found = match self.stats {
+                    Figures::Explored(Stats { executions, .. }) => {
+                        format!("SAFE: no violation under any schedule ({executions} executions)\n")
+                    }
+                    Figures::Staged(leno_bmc::Stats { threads, events, .. }) => format!(
+                        "SAFE: no violation under any schedule and for any input\n  = {threads} threads, {events} accesses to what they share, all loops unrolled to their ends\n"
+                    ),
+                };
+                let is_lonely = program.command.len() == 1 && takes_arguments(program);
+                let note = "  = started without arguments; others: leno check … -- ARGUMENTS\n";
+                if is_lonely { found + note } else { found }
+            }
             Verdict::Unknown(Unknown { reason, established, advice }) => {
                 format!("UNKNOWN: {reason}\n  = {established}\n  = help: {advice}\n")
             }
@@ -419,6 +440,11 @@ impl Checked {
             }
         }
     }
+}
+
+/// Whether `main` looks at its arguments.
+fn takes_arguments(program: &Program) -> bool {
+    program.functions.iter().any(|function| function.name == "main" && function.params > 0)
 }
 
 fn report_witness(program: &Program, witness: &Witness) -> String {

@@ -1,6 +1,6 @@
 //! What each command does, and with which exit code it ends.
 
-use crate::arguments::{Check, Command, Dump, EmitC, Mode, Replay, Run, Sources};
+use crate::arguments::{Calls, Check, Command, Dump, EmitC, Mode, Replay, Run, Sources};
 use crate::memory::MemoryLimit;
 use crate::prediction::{execute_predict, execute_record, standard_input};
 use leno::{
@@ -10,9 +10,12 @@ use leno_bmc::Task;
 use leno_c::library;
 use leno_c::preprocess::Preprocess;
 use leno_ir::interp::Terminal;
+use leno_ir::program::Program;
+use leno_predict::record::program_name;
 use leno_replay::{ReplayOptions, Replayed};
 use leno_report::{Recipe, WitnessFile};
 use std::cell::Cell;
+use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
@@ -64,10 +67,7 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
     let memory = MemoryLimit::watch(check.memory);
     let mut sources = check.program.clone();
     sources.check_overflow |= properties.overflow;
-    let compiled = load(&sources)?;
-    if compiled.program.entry.is_none() {
-        return Err(no_main());
-    }
+    let compiled = load_to_run(&sources, &check.args)?;
     let engine = engine(check)?;
     let unwinding = Unwinding { fixed: check.unwind, named: check.unwindset.clone() };
     if let Err(message) = leno_bmc::find_loops(&compiled.program, &unwinding) {
@@ -102,6 +102,7 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
             Mode::Summaries => leno_bmc::Mode::Summaries,
             Mode::Cssa => leno_bmc::Mode::Cssa,
         },
+        calls: check.calls.into(),
         memory: Some(memory.mebibytes),
         replay,
     };
@@ -122,7 +123,7 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
         say(&format!("seconds: {:.3}\n", progress.start.elapsed().as_secs_f64()));
     }
     if let (Verdict::Unsafe(witness, _), Some(path)) = (&checked.verdict, &check.witness) {
-        let file = WitnessFile::new(&compiled.program, witness, &recipe(&sources));
+        let file = WitnessFile::new(&compiled.program, witness, &recipe(&sources, &compiled.program));
         write_file(path, &file.to_json())?;
     }
     let report = checked.report(&compiled.program);
@@ -153,7 +154,7 @@ fn report_all(
         let shown = if check.quiet { report.lines().next().unwrap_or_default() } else { report.trim_end() };
         print(&format!("{shown}\n{}", if check.quiet { "" } else { "\n" }))?;
         if let (Verdict::Unsafe(witness, _), Some(path)) = (&checked.verdict, &check.witness) {
-            let file = WitnessFile::new(&compiled.program, witness, &recipe(sources));
+            let file = WitnessFile::new(&compiled.program, witness, &recipe(sources, &compiled.program));
             write_file(&numbered(path, index + 1), &file.to_json())?;
         }
     }
@@ -189,7 +190,8 @@ fn engine(check: &Check) -> Result<leno::Engine, Status> {
         || check.context_bound.is_some()
         || check.no_prune
         || check.all
-        || check.mode != Mode::Summaries;
+        || check.mode != Mode::Summaries
+        || check.calls != Calls::Auto;
     match check.engine {
         Engine::Staged => Ok(leno::Engine::Staged),
         Engine::Auto if is_bounded => Ok(leno::Engine::Staged),
@@ -206,7 +208,7 @@ fn engine(check: &Check) -> Result<leno::Engine, Status> {
 }
 
 /// How to build the program again.
-pub(crate) fn recipe(sources: &Sources) -> Recipe {
+pub(crate) fn recipe(sources: &Sources, program: &Program) -> Recipe {
     Recipe {
         files: sources.files.iter().map(|file| file.display().to_string()).collect(),
         directory: std::env::current_dir().map_or(String::new(), |directory| directory.display().to_string()),
@@ -214,7 +216,7 @@ pub(crate) fn recipe(sources: &Sources) -> Recipe {
         cc_flags: sources.preprocessor_flags.clone(),
         data_model: sources.data_model.into(),
         options: recipe_options(sources),
-        arguments: Vec::new(),
+        arguments: program.command.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect(),
     }
 }
 
@@ -251,10 +253,11 @@ fn execute_replay(replay: &Replay) -> Result<Status, Status> {
         check_signed_overflow: has("check-overflow"),
         color: io::stderr().is_terminal(),
     };
-    let compiled = leno::compile(&inputs, &options).map_err(|failure| {
+    let mut compiled = leno::compile(&inputs, &options).map_err(|failure| {
         say(&failure.to_string());
         Status::BadInput
     })?;
+    compiled.program.command = recipe.arguments.iter().map(|word| word.clone().into_bytes()).collect();
     let witness = file.witness(&compiled.program).map_err(|error| wrong(error.to_string()))?;
     let machine = leno::replay_machine(&witness);
     let input = standard_input().unwrap_or_default();
@@ -272,11 +275,6 @@ fn execute_replay(replay: &Replay) -> Result<Status, Status> {
         print(&format!("confirmed {confirmed} of {} times\n", runs.len()))?;
     }
     Ok(status)
-}
-
-pub(crate) fn no_main() -> Status {
-    say("error: the program has no `main`\n  = help: name all of its files\n");
-    Status::BadInput
 }
 
 /// The properties that a list of names, or a `.prp` file of the verification competition, selects.
@@ -348,10 +346,7 @@ impl Progress {
 }
 
 fn execute_run(run: &Run) -> Result<Status, Status> {
-    let compiled = load(&run.program)?;
-    if compiled.program.entry.is_none() {
-        return Err(no_main());
-    }
+    let compiled = load_to_run(&run.program, &run.args)?;
     let mut status = Status::Program(0);
     for seed in run.seed..run.seed.saturating_add(run.runs.max(1)) {
         status = run_once(run, &compiled, seed);
@@ -363,12 +358,7 @@ fn execute_run(run: &Run) -> Result<Status, Status> {
 }
 
 fn run_once(run: &Run, compiled: &Compiled, seed: u64) -> Status {
-    let options = RunOptions {
-        seed,
-        max_steps: run.max_steps.unwrap_or(u64::MAX),
-        args: run.args.iter().map(|arg| arg.as_encoded_bytes().to_vec()).collect(),
-        program_name: run.program.files[0].as_os_str().as_encoded_bytes().to_vec(),
-    };
+    let options = RunOptions { seed, max_steps: run.max_steps.unwrap_or(u64::MAX) };
     let outcome = {
         let mut terminal = Terminal::new(seed);
         leno::run_in(&compiled.program, &options, &mut terminal)
@@ -448,6 +438,19 @@ pub(crate) fn load(sources: &Sources) -> Result<Compiled, Status> {
             Err(Status::BadInput)
         }
     }
+}
+
+/// Reads a program that is to be started with these arguments.
+pub(crate) fn load_to_run(sources: &Sources, args: &[OsString]) -> Result<Compiled, Status> {
+    let mut compiled = load(sources)?;
+    if compiled.program.entry.is_none() {
+        say("error: the program has no `main`\n  = help: name all of its files\n");
+        return Err(Status::BadInput);
+    }
+    let name = program_name(&sources.files[0]);
+    let words = std::iter::once(&name).chain(args);
+    compiled.program.command = words.map(|word| word.as_encoded_bytes().to_vec()).collect();
+    Ok(compiled)
 }
 
 /// To standard error; that nobody may be listening is no reason to fail.

@@ -22,14 +22,11 @@ pub struct RunOptions {
     /// Chooses the schedule and nondeterministic values.
     pub seed: u64,
     pub max_steps: u64,
-    /// Without the program's name.
-    pub args: Vec<Vec<u8>>,
-    pub program_name: Vec<u8>,
 }
 
 impl Default for RunOptions {
     fn default() -> RunOptions {
-        RunOptions { seed: 0, max_steps: u64::MAX, args: Vec::new(), program_name: b"program".to_vec() }
+        RunOptions { seed: 0, max_steps: u64::MAX }
     }
 }
 
@@ -73,11 +70,8 @@ pub fn run(program: &Program, options: &RunOptions) -> Run {
 
 /// Runs a program in an environment of the caller's.
 pub fn run_in(program: &Program, options: &RunOptions, environment: &mut dyn Environment) -> Run {
-    let mut args = vec![options.program_name.clone()];
-    args.extend(options.args.iter().cloned());
-    let machine_options = Options { args, ..Options::default() };
     let image = Image::new(program);
-    let mut machine = Machine::new(&image, &machine_options);
+    let mut machine = Machine::new(&image, &Options::default());
     let outcome = machine.run(&mut Random::new(options.seed), environment, options.max_steps);
     let threads = machine.threads().iter_enumerated().map(|(thread, state)| Position {
         thread: state.name.clone(),

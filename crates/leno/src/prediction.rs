@@ -1,7 +1,7 @@
 //! `leno record` and `leno predict`: one run, and what its reorderings could do.
 
 use crate::arguments::Sources;
-use crate::command::{Status, load, no_main, print, properties, recipe_options, say, write_file};
+use crate::command::{Status, load_to_run, print, properties, recipe_options, say, write_file};
 use clap::{Args, ValueEnum};
 use leno::{Checked, Compiled, Stats, Verdict};
 use leno_explore::Properties;
@@ -133,7 +133,7 @@ impl From<EncodingName> for Encoding {
 }
 
 pub fn execute_record(record: &Record) -> Result<Status, Status> {
-    let compiled = load_program(&record.program)?;
+    let compiled = load_to_run(&record.program, &record.run.args)?;
     let recorded = run_recorded(&compiled, &record.program, &record.run, &record.output, false)?;
     if record.stats {
         say(&format!("seconds: {:.3}\nbytes: {}\n", recorded.seconds, recorded.bytes));
@@ -144,14 +144,6 @@ pub fn execute_record(record: &Record) -> Result<Status, Status> {
         ),
         None => Status::NoVerdict,
     })
-}
-
-fn load_program(sources: &Sources) -> Result<Compiled, Status> {
-    let compiled = load(sources)?;
-    if compiled.program.entry.is_none() {
-        return Err(no_main());
-    }
-    Ok(compiled)
 }
 
 fn run_recorded(
@@ -301,7 +293,7 @@ pub fn execute_predict(ask: &Predict) -> Result<Status, Status> {
 fn predict_program(ask: &Predict) -> Result<Status, Status> {
     let mut sources = ask.program.clone();
     sources.check_overflow |= asked_for(&ask.property)?.0.overflow;
-    let compiled = load_program(&sources)?;
+    let compiled = load_to_run(&sources, &ask.run.args)?;
     let scratch = std::env::temp_dir().join(format!("leno-predict-{}.leno", std::process::id()));
     let path = ask.trace.as_ref().unwrap_or(&scratch);
     let recorded = run_recorded(&compiled, &sources, &ask.run, path, false)?;
@@ -316,7 +308,7 @@ fn predict_program(ask: &Predict) -> Result<Status, Status> {
         say(&format!("error: cannot read `{}`: {error}\n", path.display()));
         Status::BadInput
     })?;
-    predict_bytes(ask, &compiled, &sources, &ask.run, path, &bytes)
+    predict_bytes(ask, &compiled, &sources, path, &bytes)
 }
 
 /// A trace that was recorded before: the program is built again as it was then.
@@ -333,15 +325,14 @@ fn predict_trace(ask: &Predict, path: &Path, bytes: &[u8]) -> Result<Status, Sta
     if let Err(error) = std::env::set_current_dir(&directory) {
         return Err(wrong(format!("its program was in `{}`: {error}", directory.display())));
     }
-    let compiled = load_program(&sources)?;
-    predict_bytes(ask, &compiled, &sources, &run, path, bytes)
+    let compiled = load_to_run(&sources, &run.args)?;
+    predict_bytes(ask, &compiled, &sources, path, bytes)
 }
 
 fn predict_bytes(
     ask: &Predict,
     compiled: &Compiled,
     sources: &Sources,
-    run: &RunOnce,
     path: &Path,
     bytes: &[u8],
 ) -> Result<Status, Status> {
@@ -353,9 +344,6 @@ fn predict_bytes(
         say(&format!("warning: {damage}; what comes before it is used\n"));
     }
     let mut options = predict_options(ask)?;
-    let mut args = vec![program_name(&sources.files[0]).into_vec()];
-    args.extend(run.args.iter().map(|arg| arg.as_bytes().to_vec()));
-    options.machine.args = args;
     options.input = lines_of(&trace.description, b"input").next().unwrap_or_default();
     let start = Instant::now();
     let mut events = build(&compiled.program, &trace);
@@ -366,7 +354,7 @@ fn predict_bytes(
     if ask.stats {
         show_stats(&prediction, walk_seconds);
     }
-    report(ask, compiled, sources, &options, &prediction)
+    report(ask, compiled, sources, &options.input, &prediction)
 }
 
 /// The properties, and the blocks that are to be atomic: those that are marked, unless something else is asked for.
@@ -420,7 +408,7 @@ fn report(
     ask: &Predict,
     compiled: &Compiled,
     sources: &Sources,
-    options: &PredictOptions,
+    input: &[u8],
     prediction: &Prediction,
 ) -> Result<Status, Status> {
     let program = &compiled.program;
@@ -433,15 +421,14 @@ fn report(
                 continue;
             }
         };
-        let mut machine = leno::replay_machine(witness);
-        machine.args.clone_from(&options.machine.args);
+        let machine = leno::replay_machine(witness);
         // Who makes it shorter knows nothing of an input.
-        let shorter = match options.input.is_empty() {
+        let shorter = match input.is_empty() {
             true => leno_explore::shorten(program, witness, &machine),
             false => (**witness).clone(),
         };
         let replayed = (!ask.no_replay).then(|| {
-            let input = options.input.clone();
+            let input = input.to_vec();
             let options = ReplayOptions { cc: sources.cc.clone(), machine, input, ..ReplayOptions::default() };
             leno_replay::replay(program, &shorter, &options)
         });
@@ -452,7 +439,7 @@ fn report(
             continue;
         }
         if let (Some(path), false) = (&ask.witness, is_violated) {
-            let recipe = crate::command::recipe(sources);
+            let recipe = crate::command::recipe(sources, program);
             write_file(path, &WitnessFile::new(program, &shorter, &recipe).to_json())?;
         }
         is_violated = true;

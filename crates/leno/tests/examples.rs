@@ -45,7 +45,7 @@ fn examples_keep_their_promises() {
         assert!(compiled.warnings.is_empty(), "{name}: {:?}", compiled.warnings);
         let mut reports = Vec::new();
         for seed in 0..SCHEDULES {
-            let options = RunOptions { seed, max_steps: 1_000_000, ..RunOptions::default() };
+            let options = RunOptions { seed, max_steps: 1_000_000 };
             let run = leno::run(&compiled.program, &options);
             match run.ending {
                 Ending::Exited(0) => {}

@@ -9,7 +9,7 @@ mod expectation;
 use expectation::{Expectation, Note, programs};
 use leno::{Compiled, Ending, Input, Options, Report, Run, RunOptions};
 use leno_c::diagnostic::Severity;
-use leno_ir::program::DataModel;
+use leno_ir::program::{DataModel, Program};
 use leno_lab::threeway::{Scratch, cc, execute};
 use leno_lab::{process, workers};
 use std::fs;
@@ -146,9 +146,10 @@ fn compiler_flags(program: &Expectation) -> Vec<String> {
 }
 
 fn run(program: &Expectation, compiled: &Compiled, seed: u64) -> Run {
-    let args = program.args.iter().map(|arg| arg.clone().into_bytes()).collect();
-    let options = RunOptions { seed, args, max_steps: MAX_STEPS, ..RunOptions::default() };
-    leno::run(&compiled.program, &options)
+    let words = std::iter::once("program").chain(program.args.iter().map(String::as_str));
+    let command = words.map(|word| word.as_bytes().to_vec()).collect();
+    let started = Program { command, ..compiled.program.clone() };
+    leno::run(&started, &RunOptions { seed, max_steps: MAX_STEPS })
 }
 
 fn check_runs(program: &Expectation, compiled: &Compiled, expected: &[u8]) -> Result<(), String> {

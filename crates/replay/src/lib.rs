@@ -131,7 +131,7 @@ impl<'a> Prepared<'a> {
             with_address_sanitizer: goal.needs_address_sanitizer,
         };
         if let Some(directory) = &options.keep {
-            keep(directory, &text, &build, &options.machine.args)
+            keep(directory, &text, &build, &program.command_line())
                 .map_err(|error| format!("nothing can be kept in {}: {error}", directory.display()))?;
         }
         let compiled = process::Compiled::new(&text, &build)?;
@@ -139,7 +139,7 @@ impl<'a> Prepared<'a> {
     }
 
     fn run(&self) -> Outcome {
-        let run = self.compiled.run(&self.options.machine.args, &self.options.input, self.options.timeout)?;
+        let run = self.compiled.run(&self.program.command_line(), &self.options.input, self.options.timeout)?;
         judge::judge(self.program, &self.places, self.witness, &run).map_err(|why| match &self.caveat {
             Some(caveat) => format!("{why} ({caveat})"),
             None => why,

@@ -36,8 +36,6 @@ pub enum UndefinedPolicy {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Options {
-    /// The arguments of the program, its name first.
-    pub args: Vec<Vec<u8>>,
     pub undefined: UndefinedPolicy,
     /// Whether a wait on a condition variable may end without a signal.
     pub spurious_wakeups: bool,
@@ -50,7 +48,6 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            args: vec![b"program".to_vec()],
             undefined: UndefinedPolicy::Report,
             spurious_wakeups: false,
             memory_limit: 4 << 30,
@@ -167,8 +164,9 @@ impl<'p> Machine<'p> {
         machine.open_standard_streams();
         if let Some(entry) = image.program.entry {
             machine.add_thread(entry, "main".to_string());
-            let argv = machine.lay_out_arguments(&options.args);
-            let values = [options.args.len() as u128, argv.into()];
+            let args = machine.program().command_line();
+            let argv = machine.lay_out_arguments(&args);
+            let values = [args.len() as u128, argv.into()];
             for (param, bits) in image.functions[entry].params.iter().zip(values) {
                 machine.threads[MAIN].set(*param, Value::defined(bits).truncate(param.bits));
             }

@@ -208,8 +208,9 @@ fn read_modify_write_is_indivisible() {
 fn arguments_reach_the_program() {
     let body = "  %p = load ptr ptr_add(%argv, i64 8)\n  %b = eq(%argc, i32 2)\n  assert %b, assertion\n  \
                 %q = load ptr ptr_add(%argv, i64 16)\n  assert eq(%q, null), assertion\n  %i = load i32 %p\n  exit %i";
-    let options = Options { args: vec![b"prog".to_vec(), b"abc".to_vec()], ..Options::default() };
-    assert_eq!(run_with(&program(body, ""), &options, 0).0, format!("exit {}", i32::from_le_bytes(*b"abc\0")));
+    let command = vec![b"prog".to_vec(), b"abc".to_vec()];
+    let started = Program { command, ..program(body, "") };
+    assert_eq!(run_with(&started, &Options::default(), 0).0, format!("exit {}", i32::from_le_bytes(*b"abc\0")));
 }
 
 #[test]
