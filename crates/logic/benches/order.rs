@@ -255,6 +255,7 @@ fn z3(text: &str, limit: u64) -> String {
 struct Options {
     values: u64,
     seeds: u64,
+    from: u64,
     limit: u64,
     z3: u64,
     by_time: u64,
@@ -265,12 +266,13 @@ struct Options {
 impl Options {
     fn parse() -> Options {
         let mut options =
-            Options { values: 4, seeds: 3, limit: 300, z3: 300, by_time: 0, batsat: 300, sizes: Vec::new() };
+            Options { values: 4, seeds: 3, from: 1, limit: 300, z3: 300, by_time: 0, batsat: 300, sizes: Vec::new() };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             let option = match argument.as_str() {
                 "--values" => &mut options.values,
                 "--seeds" => &mut options.seeds,
+                "--from" => &mut options.from,
                 "--limit" => &mut options.limit,
                 "--z3" => &mut options.z3,
                 "--batsat" => &mut options.batsat,
@@ -298,7 +300,7 @@ fn main() {
     );
     for &events in &options.sizes {
         for (kind, disturbed) in [("recorded", 0), ("disturbed", 2), ("disturbed", 8)] {
-            for seed in 1..=options.seeds {
+            for seed in options.from..options.from + options.seeds {
                 let instance = Instance::random(events, disturbed, seed, &options);
                 print!("{events:>7} {kind:>10} {seed:>5} ");
                 compare(&instance, &options);
@@ -310,6 +312,10 @@ fn main() {
 fn compare(instance: &Instance, options: &Options) {
     let (cadical, conflicts) = at_once(instance, CoreKind::Cadical, options.limit);
     print!("{:>8} {conflicts:>9} {:>9}", cadical.answer, cadical.text());
+    if std::env::var("STOPAFTER").is_ok() {
+        println!();
+        return;
+    }
     let (again, conflicts) = again(instance, options.limit);
     print!(" {conflicts:>9} {:>9}", again.text());
     let mut all = vec![again];
