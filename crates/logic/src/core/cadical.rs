@@ -66,7 +66,8 @@ impl Cadical {
             solver.connect_proof_tracer1(tracer, true, false);
         }
         solver.connect_external_propagator(Adapter::new(theory, from_theory.clone()));
-        let mut core = Cadical { solver, limits, variables: 0, assumed: Vec::new(), conflicts: None, proof, from_theory };
+        let mut core =
+            Cadical { solver, limits, variables: 0, assumed: Vec::new(), conflicts: None, proof, from_theory };
         core.new_var();
         core.add_clause(&[Lit::TRUE]);
         core

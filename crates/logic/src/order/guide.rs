@@ -18,7 +18,7 @@ use crate::literal::Lit;
 /// Conflicts of an attempt, and of our first turn; and how many times longer the core's turns are than ours.
 const ATTEMPT: u64 = 20;
 const FIRST_TURN: u64 = 200;
-const CORE_SHARE: u64 = 16;
+const CORE_SHARE: u64 = 8;
 
 /// A write that is left to a read counts as much as so many events that come after it.
 const WRITE_WEIGHT: u64 = 32;
