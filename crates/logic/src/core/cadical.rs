@@ -136,8 +136,10 @@ impl SatCore for Cadical {
                 }
                 Answer::Unsatisfiable
             }
-            // Nothing else stops it but the bound on conflicts.
-            Status::UNKNOWN => Answer::Unknown(self.limits.stopped.get().unwrap_or(Stop::Solver)),
+            Status::UNKNOWN => {
+                let by_itself = if bound.is_some() { Stop::Solver } else { Stop::Cancelled };
+                Answer::Unknown(self.limits.stopped.get().unwrap_or(by_itself))
+            }
         }
     }
 

@@ -7,7 +7,8 @@
 //!
 //! A guess finds an execution almost at once, or gets lost after one wrong choice, and then it stays lost: everything that is
 //! decided after the choice would have to be undone. So an *attempt* is short, and the next one starts from nothing, with
-//! chains that run a little faster or slower. Attempts and the core take turns, which get longer, because on some instances
+//! chains that run a little faster or slower, and another weight of the writes that are left. It is the variety that counts:
+//! no single setting is good on all instances. Attempts and the core take turns, which get longer, because on some instances
 //! the guesses lead nowhere. New reads are a new question: we begin again, with the attempt that found the last solution.
 //!
 //! To start from the last solution instead (its line, or its sources) was tried, and is worse than to start from nothing.
@@ -18,13 +19,13 @@ use crate::literal::Lit;
 /// Conflicts of an attempt, and of our first turn; and how many times longer the core's turns are than ours.
 const ATTEMPT: u64 = 20;
 const FIRST_TURN: u64 = 200;
-const CORE_SHARE: u64 = 8;
+const CORE_SHARE: u64 = 16;
 
-/// A write that is left to a read counts as much as so many events that come after it.
-const WRITE_WEIGHT: u64 = 32;
+/// A write that is left to a read counts as much as so many events that come after it; attempt by attempt.
+const WRITE_WEIGHTS: [u64; 3] = [32, 16, 64];
 
-/// By how many percent a chain may be faster or slower in an attempt.
-const SPREAD: u64 = 5;
+/// By how many percent a chain may be faster or slower; attempt by attempt.
+const SPREADS: [u64; 2] = [5, 10];
 
 /// Times are in fractions of an event.
 const TICKS: u64 = 1 << 10;
@@ -53,9 +54,10 @@ impl Guide {
 
     /// The pace of a chain in this attempt, in percent.
     fn pace(&self, chain: u32) -> u64 {
+        let spread = SPREADS[self.attempt as usize % SPREADS.len()];
         match self.attempt {
             0 => 100,
-            _ => 100 - SPREAD + scramble(self.attempt << 32 | u64::from(chain)) % (2 * SPREAD + 1),
+            _ => 100 - spread + scramble((self.attempt << 32) | u64::from(chain)) % (2 * spread + 1),
         }
     }
 }
@@ -139,8 +141,9 @@ impl Order {
     fn urgency(&self, read: Read) -> i64 {
         let node = self.node_of(read);
         let time = self.place(node) * self.guide.pace(self.clocks.chain_of(node)) / 100;
+        let weight = WRITE_WEIGHTS[self.guide.attempt as usize % WRITE_WEIGHTS.len()];
         let writes = self.open_candidates(read).count() as u64;
-        time as i64 - (writes * WRITE_WEIGHT * TICKS) as i64
+        time as i64 - (writes * weight * TICKS) as i64
     }
 
     /// When `node` happens, if all chains take the same time.
