@@ -1,6 +1,6 @@
 //! The theory of order against integer clocks in z3, and the two SAT cores against each other.
 //!
-//! `cargo bench -p leno-logic --bench order -- [--values 4] [--seeds 3] [--limit 300] [--z3 300] [--batsat 300] [--by-time 0] [EVENTS…]`
+//! `cargo bench -p leno-logic --bench order -- [--values 4] [--seeds 3] [--from 1] [--limit 300] [--z3 10] [--batsat 300] [--by-time 0] [EVENTS…]`
 //!
 //! An instance is a recorded run: threads, each a sequence of reads and writes of shared locations with one of so many values. The
 //! question is whether some interleaving lets every read see its value. *Recorded* instances take the values from a hidden
@@ -9,11 +9,11 @@
 //! sees the reads of one thread after those of the other; or, `--by-time 1`, in the order of the hidden interleaving, which is what
 //! somebody knows who has recorded it.
 //!
-//! Times are those of processors, where the system tells them; limits are in seconds of the clock. `--z3 0` leaves z3 out, `--batsat 0`
-//! batsat.
+//! Times are those of processors, where the system tells them. z3 is given so many seconds of a processor, and 25 times ours if that
+//! is more; our own limits are in seconds of the clock. `--z3 0` leaves z3 out, `--batsat 0` batsat.
 //! What reaches its limit is printed with a `>`, and so is the ratio of z3 to our default core. *Again* is the incremental
 //! question: all but the last tenth of the reads, a solution, the rest of the reads, and then the conflicts
-//! and the time of the second solution.
+//! and the time of the second solution. The last line sums up the two.
 
 use leno_logic::core::Answer;
 use leno_logic::limits::Limits;
@@ -232,7 +232,9 @@ fn again(instance: &Instance, limit: u64) -> (Timed, u64) {
     let mut asked = instance.solver(CoreKind::default());
     let count = asked.reads.len();
     instance.add_reads(&mut asked, count - count / 10);
-    solve(&mut asked.solver, limit);
+    if solve(&mut asked.solver, limit) == "timeout" {
+        eprintln!("there is no first solution, so that the next figures are those of a search that goes on");
+    }
     let before = asked.solver.statistics().conflicts;
     let timed = Timed::new(|| {
         instance.add_reads(&mut asked, count / 10);
@@ -241,20 +243,27 @@ fn again(instance: &Instance, limit: u64) -> (Timed, u64) {
     (timed, asked.solver.statistics().conflicts - before)
 }
 
+/// z3's answer within so many seconds of a processor: on a busy machine a limit of the clock would stop it too early.
 fn z3(text: &str, limit: u64) -> String {
-    let child =
-        Command::new("z3").args(["-in", &format!("-T:{limit}")]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
-    let Ok(mut child) = child else { return "z3 is not installed".to_string() };
+    let command =
+        format!("command -v z3 >/dev/null || {{ echo z3 is not installed; exit; }}; ulimit -t {limit}; exec z3 -in");
+    let child = Command::new("sh").args(["-c", &command]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+    let Ok(mut child) = child else { return "there is no shell to start z3".to_string() };
     if let Some(mut input) = child.stdin.take() {
         let _ = input.write_all(text.as_bytes());
     }
-    child.wait_with_output().map_or_else(|e| e.to_string(), |o| String::from_utf8_lossy(&o.stdout).trim().to_string())
+    match child.wait_with_output() {
+        Ok(output) if output.status.code().is_none() => "timeout".to_string(),
+        Ok(output) => String::from_utf8_lossy(&output.stdout).trim().to_string(),
+        Err(error) => error.to_string(),
+    }
 }
 
 /// The command line: options, each with a number, and sizes.
 struct Options {
     values: u64,
     seeds: u64,
+    from: u64,
     limit: u64,
     z3: u64,
     by_time: u64,
@@ -265,12 +274,13 @@ struct Options {
 impl Options {
     fn parse() -> Options {
         let mut options =
-            Options { values: 4, seeds: 3, limit: 300, z3: 300, by_time: 0, batsat: 300, sizes: Vec::new() };
+            Options { values: 4, seeds: 3, from: 1, limit: 300, z3: 10, by_time: 0, batsat: 300, sizes: Vec::new() };
         let mut arguments = std::env::args().skip(1);
         while let Some(argument) = arguments.next() {
             let option = match argument.as_str() {
                 "--values" => &mut options.values,
                 "--seeds" => &mut options.seeds,
+                "--from" => &mut options.from,
                 "--limit" => &mut options.limit,
                 "--z3" => &mut options.z3,
                 "--batsat" => &mut options.batsat,
@@ -296,22 +306,27 @@ fn main() {
         "{:>7} {:>10} {:>5} {:>8} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>7}",
         "events", "kind", "seed", "answer", "conflicts", "cadical", "conflicts", "again", "batsat", "z3", "ratio"
     );
+    let mut sums = (0.0, 0.0);
     for &events in &options.sizes {
         for (kind, disturbed) in [("recorded", 0), ("disturbed", 2), ("disturbed", 8)] {
-            for seed in 1..=options.seeds {
+            for seed in options.from..options.from + options.seeds {
                 let instance = Instance::random(events, disturbed, seed, &options);
                 print!("{events:>7} {kind:>10} {seed:>5} ");
-                compare(&instance, &options);
+                let (start, again) = compare(&instance, &options);
+                sums = (sums.0 + start, sums.1 + again);
             }
         }
     }
+    println!("from the start {:.2}, again {:.2}: {:.2} of it", sums.0, sums.1, sums.1 / sums.0);
 }
 
-fn compare(instance: &Instance, options: &Options) {
+/// Prints a row; the seconds from the start and again.
+fn compare(instance: &Instance, options: &Options) -> (f64, f64) {
     let (cadical, conflicts) = at_once(instance, CoreKind::Cadical, options.limit);
     print!("{:>8} {conflicts:>9} {:>9}", cadical.answer, cadical.text());
     let (again, conflicts) = again(instance, options.limit);
     print!(" {conflicts:>9} {:>9}", again.text());
+    let seconds = (cadical.seconds, again.seconds);
     let mut all = vec![again];
     if options.batsat > 0 {
         let (batsat, _) = at_once(instance, CoreKind::Batsat, options.limit.min(options.batsat));
@@ -323,7 +338,8 @@ fn compare(instance: &Instance, options: &Options) {
     let _ = std::io::stdout().flush();
     if options.z3 > 0 {
         let text = instance.smtlib();
-        let z3 = Timed::new(|| z3(&text, options.z3));
+        let limit = options.z3.max((25.0 * cadical.seconds).ceil() as u64);
+        let z3 = Timed::new(|| z3(&text, limit));
         let bound = if z3.is_late() { ">" } else { "" };
         print!(" {:>9} {:>7}", z3.text(), format!("{bound}{:.0}", z3.seconds / cadical.seconds));
         all.push(z3);
@@ -332,4 +348,5 @@ fn compare(instance: &Instance, options: &Options) {
     let mut answers: Vec<&String> = all.iter().chain([&cadical]).filter(|t| !t.is_late()).map(|t| &t.answer).collect();
     answers.dedup();
     assert!(answers.len() <= 1, "different answers: {answers:?}");
+    seconds
 }

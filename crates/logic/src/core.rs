@@ -74,6 +74,8 @@ pub trait SatCore: ClauseSink {
     fn observe(&mut self, var: Var);
     /// The value that a decision on `lit`'s variable tries first.
     fn prefer(&mut self, lit: Lit);
+    /// Has the next call of `solve` give up after so many conflicts, with [`Stop::Solver`], if the core can.
+    fn bound_conflicts(&mut self, _conflicts: u64) {}
     fn solve(&mut self, assumptions: &[Lit], limits: &Limits) -> Answer;
     /// The value of `lit` in the model; only after [`Answer::Satisfiable`].
     fn value(&mut self, lit: Lit) -> bool;

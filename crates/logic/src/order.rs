@@ -383,7 +383,6 @@ impl Order {
             read.hitters_from = (0..=chains as u32).map(begin).collect();
         }
         (self.index.guarded, self.index.reads) = (guarded, reads);
-        self.guide.begin(self.reads.len());
     }
 }
 

@@ -230,7 +230,10 @@ impl Solver {
             if let Some(stop) = limits.stop() {
                 return Answer::Unknown(stop);
             }
-            let answer = self.core.solve(assumptions, limits);
+            let answer = self.search(assumptions, limits);
+            if answer == Answer::Unknown(Stop::Solver) {
+                continue;
+            }
             if answer != Answer::Satisfiable {
                 return answer;
             }
@@ -245,6 +248,18 @@ impl Solver {
                 None => return Answer::Unknown(Stop::Cancelled),
             }
         }
+    }
+
+    /// Asks the core, until it or the theory's turn ends.
+    fn search(&mut self, assumptions: &[Lit], limits: &Limits) -> Answer {
+        if let Some(conflicts) = self.order.borrow_mut().next_turn() {
+            self.core.bound_conflicts(conflicts);
+        }
+        let before = self.core.statistics().conflicts;
+        let answer = self.core.solve(assumptions, limits);
+        let spent = self.core.statistics().conflicts - before;
+        self.order.borrow_mut().turn_ended(spent, answer == Answer::Unknown(Stop::Solver));
+        answer
     }
 
     /// Has another solver answer, if this one is recording. Values, terms and the line are then those of its model; all

@@ -22,6 +22,8 @@ pub struct Cadical {
     limits: Rc<Watch>,
     variables: u32,
     assumed: Vec<Lit>,
+    /// The bound of the next call.
+    conflicts: Option<u64>,
     proof: Proof,
     /// Whether the clause that is being handed over comes from the theory.
     from_theory: Rc<Cell<bool>>,
@@ -64,7 +66,8 @@ impl Cadical {
             solver.connect_proof_tracer1(tracer, true, false);
         }
         solver.connect_external_propagator(Adapter::new(theory, from_theory.clone()));
-        let mut core = Cadical { solver, limits, variables: 0, assumed: Vec::new(), proof, from_theory };
+        let mut core =
+            Cadical { solver, limits, variables: 0, assumed: Vec::new(), conflicts: None, proof, from_theory };
         core.new_var();
         core.add_clause(&[Lit::TRUE]);
         core
@@ -109,6 +112,10 @@ impl SatCore for Cadical {
         self.solver.phase(lit.to_dimacs());
     }
 
+    fn bound_conflicts(&mut self, conflicts: u64) {
+        self.conflicts = Some(conflicts);
+    }
+
     fn solve(&mut self, assumptions: &[Lit], limits: &Limits) -> Answer {
         self.limits.limits.replace(limits.clone());
         self.limits.stopped.set(None);
@@ -117,6 +124,10 @@ impl SatCore for Cadical {
             self.solver.assume(lit.to_dimacs());
         }
         self.proof.query(assumptions);
+        let bound = self.conflicts.take().and_then(|conflicts| i32::try_from(conflicts).ok());
+        if let Some(conflicts) = bound {
+            self.solver.limit("conflicts", conflicts);
+        }
         match self.solver.solve() {
             Status::SATISFIABLE => Answer::Satisfiable,
             Status::UNSATISFIABLE => {
@@ -125,7 +136,10 @@ impl SatCore for Cadical {
                 }
                 Answer::Unsatisfiable
             }
-            Status::UNKNOWN => Answer::Unknown(self.limits.stopped.get().unwrap_or(Stop::Cancelled)),
+            Status::UNKNOWN => {
+                let by_itself = if bound.is_some() { Stop::Solver } else { Stop::Cancelled };
+                Answer::Unknown(self.limits.stopped.get().unwrap_or(by_itself))
+            }
         }
     }
 
