@@ -305,7 +305,8 @@ impl Summarizer<'_> {
         entered: Term,
         open: Recording,
     ) -> Result<FunctionSummary, Refused> {
-        if !skeleton.gaps.is_empty() {
+        // What is a doubt here may be none where the arguments are known.
+        if !skeleton.gaps.is_empty() || !skeleton.doubts.is_empty() {
             return Err(Refused::new("what a function does is not known exactly"));
         }
         let exit = match exit {
