@@ -89,13 +89,8 @@ pub(crate) fn prepare(program: &Program, witness: &Witness, options: &ReplayOpti
     let image = Image::new(program);
     let mut rest = Captured::new(0);
     rest.input.clone_from(&options.input);
-    let script = Script {
-        inputs: &witness.inputs,
-        used: BTreeMap::new(),
-        name: String::new(),
-        asked: Vec::new(),
-        rest,
-    };
+    let script =
+        Script { inputs: &witness.inputs, used: BTreeMap::new(), name: String::new(), asked: Vec::new(), rest };
     let mut follower = Follower {
         machine: Machine::new(&image, &options.machine),
         script,
