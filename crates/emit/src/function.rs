@@ -36,7 +36,7 @@ pub(crate) fn define(
     match style.mode {
         Mode::Plain => {}
         Mode::Hooked(numbers) => crate::hooks::enter(program, id, numbers, out),
-        Mode::Recording => crate::record::enter(program, id, out),
+        Mode::Recording(quiet) => crate::record::enter(program, id, quiet, out),
     }
     let scope = Scope { program, function };
     let place = Place { func: id, block: BlockId(0), index: 0 };
@@ -104,7 +104,7 @@ impl Writer<'_> {
         let is_written = match self.style.mode {
             Mode::Plain => false,
             Mode::Hooked(_) => self.hooked_terminator(terminator),
-            Mode::Recording => self.recorded_terminator(terminator),
+            Mode::Recording(_) => self.recorded_terminator(terminator),
         };
         if is_written {
             return;

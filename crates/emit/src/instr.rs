@@ -40,7 +40,7 @@ impl<'a> Writer<'a> {
         match self.style.mode {
             Mode::Plain => {}
             Mode::Hooked(_) => return self.hooked_instruction(instr),
-            Mode::Recording => return self.recorded_instruction(instr),
+            Mode::Recording(quiet) => return self.recorded_instruction(instr, quiet),
         }
         let statement = self.statement(&instr.op, instr.span);
         self.line(&statement, instr.span);

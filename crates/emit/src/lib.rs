@@ -32,7 +32,7 @@ mod sync;
 mod types;
 
 pub use hooks::{Hooks, emit_with_hooks, places};
-pub use record::emit_recording;
+pub use record::{Quiet, emit_recording};
 
 use hooks::Numbers;
 use leno_ir::program::{Body, DataModel, Program};
@@ -68,15 +68,15 @@ pub(crate) enum Mode<'a> {
     Plain,
     /// Calls at schedule points, which have these numbers.
     Hooked(&'a Numbers),
-    /// Calls that write down what comes into a thread.
-    Recording,
+    /// Calls that write down what comes into a thread, unless it is quiet.
+    Recording(&'a Quiet),
 }
 
 impl<'a> Mode<'a> {
     fn numbers(self) -> Option<&'a Numbers> {
         match self {
             Mode::Hooked(numbers) => Some(numbers),
-            Mode::Plain | Mode::Recording => None,
+            Mode::Plain | Mode::Recording(_) => None,
         }
     }
 }
@@ -137,7 +137,7 @@ fn code(program: &Program, options: &Options, mode: Mode<'_>) -> String {
     out.push_str(&functions);
     match program.entry {
         _ if numbers.is_some() => out.push_str(&hooks::program(program)),
-        _ if matches!(mode, Mode::Recording) => out.push_str(&record::main(program)),
+        _ if matches!(mode, Mode::Recording(_)) => out.push_str(&record::main(program)),
         Some(entry) => out.push_str(&function::main(program, entry)),
         None => {}
     }

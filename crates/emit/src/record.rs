@@ -8,17 +8,23 @@
 //! | written | when |
 //! |---|---|
 //! | `leno_record_slot(address, bytes)` | first of all in every function, for each of its stack objects |
-//! | `leno_record_value(bits, bytes)`, `leno_record_wide(low, high)` | after a load, an exchange, an input, a handle: its value |
-//! | `leno_tick()` | before a store |
+//! | `leno_loadN(address, bits)` | after a load of N bits, which the recorder may have foreseen |
+//! | `leno_storeN(address, bits)` | after a store of N bits, with `leno_tick()` before it |
+//! | `leno_updatedN(address, bits)` | after an exchange: what was there |
+//! | `leno_record_value(bits, bytes)`, `leno_record_wide(low, high)` | an input, a handle, what is too wide for the others |
 //! | `leno_record_allocated(address, bytes)`, `leno_free(address)` | after an allocation; instead of `free` |
-//! | `leno_record_call()`, `leno_record_return(low, high)` | around a call of what is not part of the program |
+//! | `leno_outside()`, `leno_record_return(inside, low, high)` | around a call of what is not part of the program |
 //! | `leno_is_outside(address)` | whether a function called through a pointer is such a one |
 //! | `leno_record_sync(result)` | after a step that may wait |
 //! | `leno_record_release()`, `leno_record_result(result)` | before and after a step that lets others go on |
 //! | `leno_spawn`, `leno_join`, `leno_finished`, `leno_thread_exit`, `leno_record_end()` | threads, and the end of the process |
 //! | `leno_record_begin()`, `leno_record_static(address)`, `leno_record_thread_locals()` | before anything else |
 //!
-//! Loads and stores are volatile here: each is made once, when it is written, so that what is recorded is what was read.
+//! These loads and stores are volatile: each is made once, when it is written, so that what is recorded is what was read.
+//!
+//! What is [`Quiet`] belongs to one thread alone, which can keep account of it by itself. Its accesses are written as they are
+//! in plain C, and the compiler may do with them what it likes. Such memory begins as zeros: nobody could say what else was
+//! in it. Of a quiet stack object only the address is told (`leno_quiet_slot`), of an allocation address and size (`leno_record_quiet`).
 
 use crate::Options;
 use crate::comment;
@@ -27,18 +33,45 @@ use crate::instr::Writer;
 use crate::names;
 use crate::types;
 use leno_ir::program::{
-    Access, Body, Callee, Expr, FuncId, Instr, LocalId, ObjectKind, Op, Program, Property, SyncOp, Terminator,
-    TerminatorKind, TextId, Type,
+    Access, Body, Callee, Expr, FuncId, Instr, LocalId, ObjectKind, Op, Place, Program, Property, SlotId, SyncOp,
+    Terminator, TerminatorKind, TextId, Type,
 };
+use std::collections::BTreeSet;
 use std::fmt::Write;
+
+/// What a thread knows by itself, and nobody has to record.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Quiet {
+    /// Instructions: loads, stores, allocations, frees.
+    pub places: BTreeSet<Place>,
+    /// Stack objects that begin as zeros.
+    pub slots: BTreeSet<(FuncId, SlotId)>,
+}
+
+impl Quiet {
+    /// A number that other sets hardly have.
+    pub fn fingerprint(&self) -> u64 {
+        let places = self.places.iter().flat_map(|place| [place.func.0, place.block.0, place.index]);
+        let slots = self.slots.iter().flat_map(|(func, slot)| [func.0, slot.0]);
+        let mix = |sum: u64, word: u32| (sum ^ u64::from(word)).wrapping_mul(0x100_0000_01b3).rotate_left(29);
+        places.chain([u32::MAX]).chain(slots).fold(0xcbf2_9ce4_8422_2325, mix)
+    }
+
+    /// The number of a quiet slot among all of them.
+    pub fn number(&self, slot: (FuncId, SlotId)) -> usize {
+        self.slots.range(..slot).count()
+    }
+}
 
 /// The parts of our own runtime that the recorder takes the place of.
 const PROVIDED: &[&str] = &["leno_start", "leno_join"];
 
 /// A C file that behaves as `program` does, and tells `runtime` (C text that defines the functions above) about it.
-pub fn emit_recording(program: &Program, options: &Options, runtime: &str) -> String {
-    let code = crate::code(program, options, crate::Mode::Recording);
+pub fn emit_recording(program: &Program, options: &Options, quiet: &Quiet, runtime: &str) -> String {
+    let code = crate::code(program, options, crate::Mode::Recording(quiet));
     let mut file = crate::header(program);
+    let _ = writeln!(file, "#define LENO_SLOTS {}", quiet.slots.len());
+    let _ = writeln!(file, "#define LENO_FINGERPRINT {}ull", quiet.fingerprint());
     file.push_str(&crate::runtime::for_code(&format!("{runtime}\n{code}"), PROVIDED));
     file.push('\n');
     file.push_str(runtime);
@@ -49,10 +82,18 @@ pub fn emit_recording(program: &Program, options: &Options, runtime: &str) -> St
 }
 
 /// What every function begins with.
-pub(crate) fn enter(program: &Program, id: FuncId, out: &mut String) {
+pub(crate) fn enter(program: &Program, id: FuncId, quiet: &Quiet, out: &mut String) {
     let function = &program.functions[id];
     for (slot, object) in function.slots.iter_enumerated() {
-        let _ = writeln!(out, "    leno_record_slot((ptr){}, {});", names::slot(function, slot), object.size.max(1));
+        let name = names::slot(function, slot);
+        let _ = match quiet.slots.contains(&(id, slot)) {
+            true => writeln!(
+                out,
+                "    __builtin_memset({name}, 0, sizeof {name}); leno_quiet_slot({}, (ptr){name});",
+                quiet.number((id, slot))
+            ),
+            false => writeln!(out, "    leno_record_slot((ptr){name}, {});", object.size.max(1)),
+        };
     }
 }
 
@@ -92,32 +133,38 @@ pub(crate) fn main(program: &Program) -> String {
 }
 
 impl Writer<'_> {
-    pub(crate) fn recorded_instruction(&mut self, instr: &Instr) {
+    pub(crate) fn recorded_instruction(&mut self, instr: &Instr, quiet: &Quiet) {
+        let is_quiet = quiet.places.contains(&self.place);
         let code = match &instr.op {
-            Op::Load { dst, from } => {
-                let from = Access { volatile: true, ..from.clone() };
-                let load = self.statement(&Op::Load { dst: *dst, from }, instr.span);
-                format!("{load} {}", self.record_local(*dst))
-            }
-            Op::Store { to, value } => {
-                let to = Access { volatile: true, ..to.clone() };
-                format!("leno_tick(); {}", self.store(&to, self.scope.text(value)))
-            }
+            Op::Load { .. } | Op::Store { .. } | Op::Free { .. } if is_quiet => self.statement(&instr.op, instr.span),
+            Op::Load { dst, from } => self.recorded_load(*dst, from, instr),
+            Op::Store { to, value } => self.recorded_store(to, value),
             Op::ReadModifyWrite { dst, at, op, value } => {
                 let update = self.read_modify_write(Some("leno_old"), at, *op, value);
-                let record = self.record_bits("leno_old", at.ty);
+                let record =
+                    self.record_at("updated", &self.scope.address(&at.ptr), Text::tight("leno_old".to_string()), at.ty);
                 let keep = dst.map_or(String::new(), |dst| format!(" {} = leno_old;", self.name(dst)));
                 format!("{{ {} leno_old; {update} {record}{keep} }}", types::value(at.ty))
             }
-            op @ Op::CompareExchange { old, .. } => {
-                format!("{} {}", self.statement(op, instr.span), self.record_local(*old))
+            op @ Op::CompareExchange { old, at, .. } => {
+                // The address may be made of what is about to be set.
+                let record = self.record_at("updated", "leno_at", Text::tight(self.name(*old)), at.ty);
+                let address = self.scope.address(&at.ptr);
+                format!("{{ ptr leno_at = (ptr){address}; {} {record} }}", self.statement(op, instr.span))
             }
-            op @ Op::Allocate { dst, size, .. } => {
-                let size = self.scope.value(size);
+            Op::Allocate { dst, size, align, storage, zeroed } => {
+                let bytes = self.scope.value(size);
+                let make = Op::Allocate {
+                    dst: *dst,
+                    size: size.clone(),
+                    align: *align,
+                    storage: *storage,
+                    zeroed: *zeroed || is_quiet,
+                };
+                let (name, record) = (self.name(*dst), if is_quiet { "quiet" } else { "allocated" });
                 format!(
-                    "{{ ptr leno_size = {size}; {} leno_record_allocated({}, leno_size); }}",
-                    self.statement(op, instr.span),
-                    self.name(*dst)
+                    "{{ ptr leno_size = {bytes}; {} leno_record_{record}({name}, leno_size); }}",
+                    self.statement(&make, instr.span),
                 )
             }
             Op::Free { ptr } => format!("leno_free((ptr){});", self.scope.address(ptr)),
@@ -132,6 +179,45 @@ impl Writer<'_> {
             op => self.statement(op, instr.span),
         };
         self.line(&code, instr.span);
+    }
+
+    fn recorded_load(&mut self, dst: LocalId, from: &Access, instr: &Instr) -> String {
+        let load = Op::Load { dst, from: Access { volatile: true, ..from.clone() } };
+        let load = self.statement(&load, instr.span);
+        match self.narrow_bits(Text::tight(self.name(dst)), from.ty) {
+            // The address may be made of what is loaded.
+            Some((width, bits)) => {
+                format!(
+                    "{{ ptr leno_at = (ptr){}; {load} leno_load{width}(leno_at, {bits}); }}",
+                    self.scope.address(&from.ptr)
+                )
+            }
+            None => format!("{load} {}", self.record_local(dst)),
+        }
+    }
+
+    fn recorded_store(&self, to: &Access, value: &Expr) -> String {
+        let volatile = Access { volatile: true, ..to.clone() };
+        let store = self.store(&volatile, self.scope.text(value));
+        format!(
+            "leno_tick(); {store} {}",
+            self.record_at("store", &self.scope.address(&to.ptr), self.scope.text(value), to.ty)
+        )
+    }
+
+    /// What is at an address after an access; nothing if it is wide.
+    fn record_at(&self, what: &str, address: &str, value: Text, ty: Type) -> String {
+        match self.narrow_bits(value.clone(), ty) {
+            Some((width, bits)) => format!("leno_{what}{width}((ptr){address}, {bits});"),
+            None if what == "store" => String::new(),
+            None => self.record_bits(&value.text, ty),
+        }
+    }
+
+    /// The bits of a value, and the smallest width of 8, 16, 32 and 64 that holds them.
+    fn narrow_bits(&self, value: Text, ty: Type) -> Option<(u64, String)> {
+        let bytes = ty.bytes(self.scope.model()).next_power_of_two();
+        (bytes <= 8).then(|| (bytes * 8, self.scope.bits(value, ty).text))
     }
 
     fn record_local(&self, local: LocalId) -> String {
@@ -168,14 +254,14 @@ impl Writer<'_> {
     fn recorded_call(&mut self, dst: Option<LocalId>, callee: &Callee, instr: &Instr) -> String {
         let statement = self.statement(&instr.op, instr.span);
         let returned = match dst {
-            None => "leno_record_return(0, 0);".to_string(),
+            None => "leno_record_return(leno_in, 0, 0);".to_string(),
             Some(dst) => {
                 let ty = self.local_type(dst);
                 let bits = self.scope.bits(Text::tight(self.name(dst)), ty).text;
                 match ty.bytes(self.scope.model()) {
-                    0..=8 => format!("leno_record_return((u64){bits}, 0);"),
+                    0..=8 => format!("leno_record_return(leno_in, (u64){bits}, 0);"),
                     _ => format!(
-                        "{{ u128 leno_bits = {bits}; leno_record_return((u64)leno_bits, (u64)(leno_bits >> 64)); }}"
+                        "{{ u128 leno_bits = {bits}; leno_record_return(leno_in, (u64)leno_bits, (u64)(leno_bits >> 64)); }}"
                     ),
                 }
             }
@@ -183,11 +269,13 @@ impl Writer<'_> {
         match callee {
             Callee::Direct(id) | Callee::Indirect(Expr::Function(id)) => match self.program().functions[*id].body {
                 Body::Blocks(_) => statement,
-                Body::External(_) => format!("leno_record_call(); {statement} {returned}"),
+                Body::External(_) => {
+                    format!("{{ struct leno_inside leno_in = leno_outside(); {statement} {returned} }}")
+                }
             },
             Callee::Indirect(address) => format!(
-                "{{ int leno_outside = leno_is_outside({}); if (leno_outside) leno_record_call(); {statement} \
-                 if (leno_outside) {returned} }}",
+                "{{ int leno_out = leno_is_outside({}); struct leno_inside leno_in = {{0}}; \
+                 if (leno_out) leno_in = leno_outside(); {statement} if (leno_out) {returned} }}",
                 self.scope.value(address)
             ),
         }

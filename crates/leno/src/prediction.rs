@@ -8,13 +8,13 @@ use leno_explore::Properties;
 use leno_ir::program::DataModel;
 use leno_predict::record::{RecordOptions, Recorded, Recorder, program_name};
 use leno_predict::trace::{MAGIC, Trace};
-use leno_predict::{Blocks, Encoding, Model, PredictOptions, Prediction, Reach, build, predict};
+use leno_predict::{Blocks, Encoding, Model, PredictOptions, Prediction, Reach, predict_trace};
 use leno_replay::{ReplayOptions, Replayed};
 use leno_report::WitnessFile;
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
-use std::io::Seek;
+use std::io::{Read, Seek};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
@@ -282,12 +282,21 @@ fn remembered(description: &[u8]) -> Option<(Sources, RunOnce, PathBuf)> {
 
 pub fn execute_predict(ask: &Predict) -> Result<Status, Status> {
     let is_trace = |bytes: &[u8]| bytes.starts_with(&MAGIC);
-    let first = fs::read(&ask.program.files[0]).unwrap_or_default();
+    let first = beginning(&ask.program.files[0]);
     match ask.program.files.as_slice() {
-        [file] if is_trace(&first) => predict_trace(ask, file, &first),
-        [file] if leno_predict::text::is_trace(&first) => predict_text(ask, file, &first),
+        [file] if is_trace(&first) => predict_again(ask, file),
+        [file] if leno_predict::text::is_trace(&first) => predict_text(ask, file, &fs::read(file).unwrap_or_default()),
         _ => predict_program(ask),
     }
+}
+
+/// Enough of a file to see what it is.
+fn beginning(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Ok(file) = fs::File::open(path) {
+        let _ = file.take(1 << 16).read_to_end(&mut bytes);
+    }
+    bytes
 }
 
 fn predict_program(ask: &Predict) -> Result<Status, Status> {
@@ -297,27 +306,32 @@ fn predict_program(ask: &Predict) -> Result<Status, Status> {
     let scratch = std::env::temp_dir().join(format!("leno-predict-{}.leno", std::process::id()));
     let path = ask.trace.as_ref().unwrap_or(&scratch);
     let recorded = run_recorded(&compiled, &sources, &ask.run, path, false)?;
-    let bytes = fs::read(path);
-    if ask.trace.is_none() {
-        let _ = fs::remove_file(&scratch);
-    }
     if ask.stats {
         say(&format!("run-seconds: {:.3}\ntrace-bytes: {}\n", recorded.seconds, recorded.bytes));
     }
-    let bytes = bytes.map_err(|error| {
-        say(&format!("error: cannot read `{}`: {error}\n", path.display()));
-        Status::BadInput
-    })?;
-    predict_bytes(ask, &compiled, &sources, path, &bytes)
+    let trace = open_trace(path);
+    if ask.trace.is_none() {
+        let _ = fs::remove_file(&scratch);
+    }
+    predict_recorded(ask, &compiled, &sources, &trace?)
 }
 
-/// A trace that was recorded before: the program is built again as it was then.
-fn predict_trace(ask: &Predict, path: &Path, bytes: &[u8]) -> Result<Status, Status> {
+fn open_trace(path: &Path) -> Result<Trace, Status> {
     let wrong = |message: String| {
         say(&format!("error: `{}`: {message}\n", path.display()));
         Status::BadInput
     };
-    let trace = Trace::read(bytes).map_err(|error| wrong(error.to_string()))?;
+    let trace = Trace::open(path).map_err(|error| wrong(format!("it cannot be read: {error}")))?;
+    trace.map_err(|error| wrong(error.to_string()))
+}
+
+/// A trace that was recorded before: the program is built again as it was then.
+fn predict_again(ask: &Predict, path: &Path) -> Result<Status, Status> {
+    let wrong = |message: String| {
+        say(&format!("error: `{}`: {message}\n", path.display()));
+        Status::BadInput
+    };
+    let trace = open_trace(path)?;
     let Some((sources, run, directory)) = remembered(&trace.description) else {
         return Err(wrong("the trace does not say which program it is of".to_string()));
     };
@@ -326,33 +340,18 @@ fn predict_trace(ask: &Predict, path: &Path, bytes: &[u8]) -> Result<Status, Sta
         return Err(wrong(format!("its program was in `{}`: {error}", directory.display())));
     }
     let compiled = load_to_run(&sources, &run.args)?;
-    predict_bytes(ask, &compiled, &sources, path, bytes)
+    predict_recorded(ask, &compiled, &sources, &trace)
 }
 
-fn predict_bytes(
-    ask: &Predict,
-    compiled: &Compiled,
-    sources: &Sources,
-    path: &Path,
-    bytes: &[u8],
-) -> Result<Status, Status> {
-    let trace = Trace::read(bytes).map_err(|error| {
-        say(&format!("error: `{}`: {error}\n", path.display()));
-        Status::BadInput
-    })?;
+fn predict_recorded(ask: &Predict, compiled: &Compiled, sources: &Sources, trace: &Trace) -> Result<Status, Status> {
     for damage in &trace.damage {
         say(&format!("warning: {damage}; what comes before it is used\n"));
     }
     let mut options = predict_options(ask)?;
     options.input = lines_of(&trace.description, b"input").next().unwrap_or_default();
-    let start = Instant::now();
-    let mut events = build(&compiled.program, &trace);
-    let walk_seconds = start.elapsed().as_secs_f64();
-    // Reading and walking the trace is not what is bounded.
-    options.limits.deadline = deadline(ask);
-    let prediction = predict(&compiled.program, &mut events, &options);
+    let prediction = predict_trace(&compiled.program, trace, &options);
     if ask.stats {
-        show_stats(&prediction, walk_seconds);
+        show_stats(&prediction);
     }
     report(ask, compiled, sources, &options.input, &prediction)
 }
@@ -392,13 +391,13 @@ fn deadline(ask: &Predict) -> Option<Instant> {
     Some(Instant::now() + Duration::from_secs_f64(timeout))
 }
 
-fn show_stats(prediction: &Prediction, walk_seconds: f64) {
+fn show_stats(prediction: &Prediction) {
     let stats = &prediction.stats;
     let mut out = String::new();
     let _ = writeln!(out, "threads: {}\naccesses: {}\nevents: {}", stats.threads, stats.accesses, stats.events);
     let _ = writeln!(out, "kept: {}\nquestions: {}\nlinks: {}", stats.kept, stats.questions, stats.links);
     let _ = writeln!(out, "windows: {}\nconflicts: {}", stats.windows, stats.conflicts);
-    let _ = writeln!(out, "walk-seconds: {walk_seconds:.3}\nencode-seconds: {:.3}", stats.encode_seconds);
+    let _ = writeln!(out, "walk-seconds: {:.3}\nencode-seconds: {:.3}", stats.walk_seconds, stats.encode_seconds);
     let _ = writeln!(out, "solve-seconds: {:.3}", stats.solve_seconds);
     say(&out);
 }

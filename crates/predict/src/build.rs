@@ -7,18 +7,22 @@ use crate::event::{Event, EventId, Kind, Read, Target, ThreadEvents, TraceProgra
 use crate::express::Val;
 use crate::instances::Instances;
 use crate::must::MustOrder;
+use crate::quiet::Privacy;
 use crate::survey::{Class, Piece, PieceId, Sharing, Survey};
 use crate::trace::Trace;
-use crate::walk::{Action, Change, Listener, Location, Moment, Suspect, Touch, Walk};
+use crate::transplant::Transplant;
+use crate::walk::{Action, Change, Listener, Location, Moment, Suspect, Touch, Walk, Walked};
 use leno_ir::program::{Place, Program, Span};
 use leno_logic::term::{Assignment, Sort, Term, Terms, evaluate};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 #[derive(Default)]
 struct ThreadState {
     events: Vec<EventId>,
+    /// How many events it made before these.
+    before: u32,
     guard: Option<Term>,
     locks: Rc<Vec<(Location, bool)>>,
     section: Option<u32>,
@@ -29,12 +33,16 @@ struct ThreadState {
 
 pub(crate) struct Builder {
     sharing: Sharing,
+    /// All events, or those since the last ones that were [left behind](Builder::leave_behind).
     events: Vec<Event>,
     threads: BTreeMap<u32, ThreadState>,
     /// Bytes that hold something symbolic, with what they held.
     memory: FxHashMap<Location, (Term, u8)>,
+    /// The words that have such bytes, or once had: most loads need not look further.
+    symbolic: FxHashSet<Location>,
     counters: BTreeMap<Location, PieceId>,
     pieces: Vec<Piece>,
+    opaque: Vec<bool>,
     targets: Vec<Target>,
     touches: Vec<(crate::instances::InstanceId, EventId)>,
     sections: u32,
@@ -42,68 +50,64 @@ pub(crate) struct Builder {
     blocks: Vec<Span>,
 }
 
+/// What a first walk finds out.
+pub(crate) struct Surveyed {
+    pub privacy: Privacy,
+    pub instances: Instances,
+    pub must: Rc<MustOrder>,
+    pub sharing: Sharing,
+    pub walked: BTreeMap<u32, Walked>,
+}
+
+impl Surveyed {
+    pub(crate) fn new(program: &Program, trace: &Trace) -> Surveyed {
+        let privacy = Privacy::new(program);
+        let mut instances = Instances::collect(program, trace);
+        let mut walk = Walk::new(program, &privacy, trace, &mut instances, Survey::default());
+        let walked = walk.run();
+        let survey = std::mem::take(&mut walk.listener);
+        drop(walk);
+        let must = Rc::new(MustOrder::new(&survey.threads));
+        let sharing = Sharing::new(program, &instances, &must, &survey);
+        Surveyed { privacy, instances, must, sharing, walked }
+    }
+
+    /// The threads, still without events; and what could not be walked.
+    pub(crate) fn threads(&mut self, trace: &Trace) -> (BTreeMap<u32, ThreadEvents>, Vec<String>) {
+        let mut gaps: Vec<String> = trace.damage.clone();
+        if trace.foreign > 0 {
+            gaps.push(format!("{} threads were not started by the program itself, and are left out", trace.foreign));
+        }
+        let mut threads = BTreeMap::new();
+        for (number, walked) in std::mem::take(&mut self.walked) {
+            gaps.extend(walked.problem.map(|problem| format!("{}: {problem}", walked.name)));
+            let Walked { name, finished, inputs, .. } = walked;
+            threads.insert(number, ThreadEvents { number, name, events: Vec::new(), finished, inputs });
+        }
+        (threads, gaps)
+    }
+}
+
 /// Walks the trace twice, and gives its events.
 pub fn build(program: &Program, trace: &Trace) -> TraceProgram {
-    let mut instances = Instances::collect(program, trace);
-    let mut first = Walk::new(program, trace, &mut instances, Survey::default());
-    first.run();
-    let survey = std::mem::take(&mut first.listener);
-    drop(first);
-    let must = MustOrder::new(&survey.threads);
-    let sharing = Sharing::new(program, &instances, &must, &survey);
-    let accesses = sharing.accesses;
-    let builder = Builder {
-        pieces: sharing.pieces.clone(),
-        sharing,
-        events: Vec::new(),
-        threads: BTreeMap::new(),
-        memory: FxHashMap::default(),
-        counters: BTreeMap::new(),
-        targets: Vec::new(),
-        touches: Vec::new(),
-        sections: 0,
-        blocks: Vec::new(),
-    };
-    let mut second = Walk::new(program, trace, &mut instances, builder);
-    let walked = second.run();
-    second.add_pending();
-    let Walk { terms, listener: builder, .. } = second;
-    let mut gaps: Vec<String> = trace.damage.clone();
-    if trace.foreign > 0 {
-        gaps.push(format!("{} threads were not started by the program itself, and are left out", trace.foreign));
-    }
-    let mut threads = BTreeMap::new();
-    let mut states = builder.threads;
-    for (number, walked) in walked {
-        gaps.extend(walked.problem.map(|problem| format!("{}: {problem}", walked.name)));
-        let events = states.remove(&number).unwrap_or_default().events;
-        let thread =
-            ThreadEvents { number, name: walked.name, events, finished: walked.finished, inputs: walked.inputs };
-        threads.insert(number, thread);
-    }
-    let mut built = TraceProgram {
-        terms,
-        events: builder.events,
-        threads,
-        opaque: vec![false; builder.pieces.len()],
-        pieces: builder.pieces,
-        targets: builder.targets,
-        must: Rc::new(must),
-        blocks: Rc::new(builder.blocks),
-        touches: builder.touches,
-        gaps,
-        accesses,
-        begun: BTreeMap::new(),
-    };
-    built.explain_values();
-    built.count();
+    let mut surveyed = Surveyed::new(program, trace);
+    let (threads, gaps) = surveyed.threads(trace);
+    let builder = Builder::new(std::mem::take(&mut surveyed.sharing));
+    let Surveyed { privacy, mut instances, must, .. } = surveyed;
+    let mut walk = Walk::new(program, &privacy, trace, &mut instances, builder);
+    walk.run();
+    walk.add_pending();
+    let Walk { terms, listener: mut builder, .. } = walk;
+    let mut built = builder.give(terms, threads, must, gaps);
+    built.explain(&FxHashMap::default());
     built
 }
 
 /// The places of the schedule points that each thread passed, by its name: what a reordering of the run may do, and no more.
 pub fn paths(program: &Program, trace: &Trace) -> BTreeMap<String, Vec<Place>> {
+    let privacy = Privacy::new(program);
     let mut instances = Instances::collect(program, trace);
-    let mut walk = Walk::new(program, trace, &mut instances, Survey::default());
+    let mut walk = Walk::new(program, &privacy, trace, &mut instances, Survey::default());
     walk.paths = Some(BTreeMap::new());
     let walked = walk.run();
     let mut paths = walk.paths.take().unwrap_or_default();
@@ -111,23 +115,33 @@ pub fn paths(program: &Program, trace: &Trace) -> BTreeMap<String, Vec<Place>> {
 }
 
 impl TraceProgram {
-    /// What the numbers of synchronisation objects were, which nobody has recorded.
-    fn count(&mut self) {
+    /// Values that nobody has recorded, or that nobody can have written. `memory` is what there was before the first event.
+    pub(crate) fn explain(&mut self, memory: &FxHashMap<PieceId, u128>) {
+        self.explain_values(memory);
+        self.count(memory);
+    }
+
+    /// What the numbers of synchronisation objects were.
+    fn count(&mut self, memory: &FxHashMap<PieceId, u128>) {
+        let is_count = |event: &Event| matches!(event.kind, Kind::Access { is_plain: false, .. });
+        let mut counts: Vec<EventId> = (0..self.events.len() as u32).map(EventId).collect();
+        counts.retain(|id| is_count(self.event(*id)));
+        if counts.is_empty() {
+            return;
+        }
         let mut assignment = Assignment::new();
         for event in &self.events {
             if let Kind::Access { reads, is_plain: true, .. } = &event.kind {
                 reads.iter().for_each(|read| assignment.set(&self.terms, read.value, read.recorded));
             }
         }
-        let is_count = |event: &Event| matches!(event.kind, Kind::Access { is_plain: false, .. });
-        let mut counts: Vec<EventId> = (0..self.events.len() as u32).map(EventId).collect();
-        counts.retain(|id| is_count(self.event(*id)));
         counts.sort_by_key(|id| self.moment(*id));
         let mut now: BTreeMap<PieceId, u128> = BTreeMap::new();
         for id in counts {
             let Kind::Access { reads, writes, .. } = &mut self.events[id.0 as usize].kind else { continue };
             for read in reads {
-                read.recorded = now.get(&read.piece).copied().unwrap_or(0);
+                let before = now.get(&read.piece).or(memory.get(&read.piece));
+                read.recorded = before.copied().unwrap_or(0);
                 assignment.set(&self.terms, read.value, read.recorded);
             }
             for write in writes {
@@ -139,32 +153,143 @@ impl TraceProgram {
 
     /// Every value that was read must have come from a write, or have been there from the start. Where nothing is known of the start,
     /// it is what was read; otherwise somebody outside of the program has written, and the piece is opaque.
-    fn explain_values(&mut self) {
-        let mut written: Vec<BTreeSet<u128>> = vec![BTreeSet::new(); self.pieces.len()];
-        let mut read: Vec<BTreeSet<u128>> = vec![BTreeSet::new(); self.pieces.len()];
+    fn explain_values(&mut self, memory: &FxHashMap<PieceId, u128>) {
+        let mut written: BTreeMap<PieceId, BTreeSet<u128>> = BTreeMap::new();
+        let mut read: BTreeMap<PieceId, BTreeSet<u128>> = BTreeMap::new();
         for event in &self.events {
             let Kind::Access { reads, writes, is_plain: true, .. } = &event.kind else { continue };
             for write in writes.iter().filter(|write| write.happened) {
-                written[write.piece.0 as usize].insert(write.recorded);
+                written.entry(write.piece).or_default().insert(write.recorded);
             }
             for access in reads {
-                read[access.piece.0 as usize].insert(access.recorded);
+                read.entry(access.piece).or_default().insert(access.recorded);
             }
         }
-        for (index, read) in read.iter().enumerate() {
-            let piece = &mut self.pieces[index];
-            let mut strange =
-                read.iter().filter(|value| !written[index].contains(value) && piece.initial != Some(**value));
-            match (strange.next().copied(), strange.next(), piece.initial) {
+        for (id, read) in read {
+            let piece = &mut self.pieces[id.0 as usize];
+            let initial = memory.get(&id).copied().or(piece.initial);
+            let is_written = |value: &u128| written.get(&id).is_some_and(|values| values.contains(value));
+            let mut strange = read.iter().filter(|value| !is_written(value) && initial != Some(**value));
+            match (strange.next().copied(), strange.next(), initial) {
                 (None, ..) => {}
                 (Some(value), None, None) => piece.initial = Some(value),
-                _ => self.opaque[index] = true,
+                _ => self.opaque[id.0 as usize] = true,
             }
         }
     }
 }
 
 impl Builder {
+    pub(crate) fn new(sharing: Sharing) -> Builder {
+        Builder {
+            pieces: sharing.pieces.clone(),
+            opaque: Vec::new(),
+            sharing,
+            events: Vec::new(),
+            threads: BTreeMap::new(),
+            memory: FxHashMap::default(),
+            symbolic: FxHashSet::default(),
+            counters: BTreeMap::new(),
+            targets: Vec::new(),
+            touches: Vec::new(),
+            sections: 0,
+            blocks: Vec::new(),
+        }
+    }
+
+    /// Gives away what there is as a trace program: all of it, or what has come since something was left behind.
+    pub(crate) fn give(
+        &mut self,
+        terms: Terms,
+        mut threads: BTreeMap<u32, ThreadEvents>,
+        must: Rc<MustOrder>,
+        gaps: Vec<String>,
+    ) -> TraceProgram {
+        for (number, thread) in &mut threads {
+            thread.events =
+                self.threads.get_mut(number).map(|state| std::mem::take(&mut state.events)).unwrap_or_default();
+        }
+        self.opaque.resize(self.pieces.len(), false);
+        TraceProgram {
+            terms,
+            events: std::mem::take(&mut self.events),
+            threads,
+            pieces: std::mem::take(&mut self.pieces),
+            opaque: std::mem::take(&mut self.opaque),
+            targets: std::mem::take(&mut self.targets),
+            must,
+            blocks: Rc::new(std::mem::take(&mut self.blocks)),
+            touches: std::mem::take(&mut self.touches),
+            gaps,
+            accesses: self.sharing.accesses,
+            begun: BTreeMap::new(),
+        }
+    }
+
+    /// Takes back what it gave, without some events: these have happened, and reads of them are what they were. The terms move to
+    /// a new arena; `others` is told where to.
+    pub(crate) fn leave_behind(
+        &mut self,
+        mut ctp: TraceProgram,
+        gone: &[EventId],
+        others: impl FnOnce(&mut Transplant<'_>),
+    ) -> (Terms, BTreeMap<u32, ThreadEvents>) {
+        let mut is_gone = vec![false; ctp.events.len()];
+        let mut values = FxHashMap::default();
+        for id in gone {
+            is_gone[id.0 as usize] = true;
+            if let Kind::Access { reads, .. } = &ctp.event(*id).kind {
+                values.extend(reads.iter().map(|read| (read.value, read.recorded)));
+            }
+        }
+        let mut terms = Transplant::new(&ctp.terms, &values);
+        others(&mut terms);
+        let mut numbers = vec![None; ctp.events.len()];
+        for (index, mut event) in std::mem::take(&mut ctp.events).into_iter().enumerate() {
+            let state = self.threads.entry(event.thread).or_default();
+            if is_gone[index] {
+                state.before += 1;
+                continue;
+            }
+            event.guard = terms.term(event.guard);
+            if let Kind::Access { reads, writes, .. } = &mut event.kind {
+                reads.iter_mut().for_each(|read| read.value = terms.term(read.value));
+                for write in writes {
+                    (write.value, write.condition) = (terms.term(write.value), terms.term(write.condition));
+                }
+            }
+            let id = EventId(self.events.len() as u32);
+            numbers[index] = Some(id);
+            state.events.push(id);
+            self.events.push(event);
+        }
+        for mut target in std::mem::take(&mut ctp.targets) {
+            let before = self.threads.get(&target.thread).map_or(0, |state| state.before);
+            if target.after >= before {
+                (target.guard, target.bad) = (terms.term(target.guard), terms.term(target.bad));
+                self.targets.push(target);
+            }
+        }
+        for state in self.threads.values_mut() {
+            state.guard = state.guard.map(|guard| terms.term(guard));
+        }
+        for (term, _) in self.memory.values_mut() {
+            *term = terms.term(*term);
+        }
+        let new = terms.new;
+        self.memory.retain(|_, (term, _)| new.as_constant(*term).is_none());
+        self.symbolic = self.memory.keys().map(|at| word(*at)).collect();
+        self.touches = ctp.touches.iter().filter_map(|(what, id)| Some((*what, numbers[id.0 as usize]?))).collect();
+        (self.pieces, self.opaque) = (ctp.pieces, ctp.opaque);
+        self.blocks = Rc::try_unwrap(ctp.blocks).unwrap_or_else(|blocks| (*blocks).clone());
+        (new, ctp.threads)
+    }
+
+    /// How many events come before a moment.
+    pub(crate) fn settled(&self, horizon: u64) -> usize {
+        self.events.iter().filter(|event| event.moment().0 < horizon.saturating_mul(2)).count()
+    }
+
     fn thread(&mut self, number: u32) -> &mut ThreadState {
         self.threads.entry(number).or_default()
     }
@@ -174,7 +299,7 @@ impl Builder {
         let thread = self.thread(at.thread);
         let event = Event {
             thread: at.thread,
-            index: thread.events.len() as u32,
+            index: thread.before + thread.events.len() as u32,
             point: at.point,
             place: at.place,
             span: at.span,
@@ -207,6 +332,9 @@ impl Builder {
 
     /// A touch of an object that another thread frees.
     fn note_touch(&mut self, terms: &Terms, at: &Moment, touch: Touch, event: Option<EventId>) {
+        if self.sharing.last_touches.is_empty() {
+            return;
+        }
         let key = (touch.at.instance, at.thread);
         if self.sharing.last_touches.get(&key).is_none_or(|last| last.point != at.point) {
             return;
@@ -255,8 +383,14 @@ impl Builder {
             .map(move |index| (Location { offset: touch.at.offset + u64::from(index), ..touch.at }, index * 8))
     }
 
+    fn may_be_symbolic(&self, touch: Touch) -> bool {
+        let last = Location { offset: touch.at.offset + u64::from(touch.bytes.max(1)) - 1, ..touch.at };
+        !self.symbolic.is_empty()
+            && (self.symbolic.contains(&word(touch.at)) || touch.bytes > 8 || self.symbolic.contains(&word(last)))
+    }
+
     fn load_private(&mut self, terms: &mut Terms, touch: Touch, recorded: u128) -> Val {
-        if self.memory.is_empty() {
+        if !self.may_be_symbolic(touch) {
             return Val::fixed(recorded);
         }
         let mut whole: Option<Term> = None;
@@ -287,11 +421,14 @@ impl Builder {
     }
 
     fn store_private(&mut self, terms: &mut Terms, touch: Touch, value: Val) {
+        if value.term.is_none() && !self.may_be_symbolic(touch) {
+            return;
+        }
         for (at, shift) in Builder::bytes(touch) {
             match value.term {
-                None if self.memory.is_empty() => return,
                 None => _ = self.memory.remove(&at),
                 Some(term) => {
+                    self.symbolic.insert(word(at));
                     let byte = terms.extract(term, shift, 8);
                     self.memory.insert(at, (byte, (value.bits >> shift) as u8));
                 }
@@ -317,6 +454,11 @@ impl Builder {
         }
         thread.locks = Rc::new(locks);
     }
+}
+
+/// The word that a byte is in.
+fn word(at: Location) -> Location {
+    Location { offset: at.offset & !7, ..at }
 }
 
 impl Listener for Builder {
@@ -411,7 +553,7 @@ impl Listener for Builder {
         let thread = self.thread(at.thread);
         let target = Target {
             thread: at.thread,
-            after: thread.events.len() as u32,
+            after: thread.before + thread.events.len() as u32,
             point: at.point,
             place: at.place,
             guard: thread.guard.unwrap_or(terms.bool(true)),
@@ -479,5 +621,16 @@ impl Listener for Builder {
             Action::Free { instance } => Kind::Free { instance },
         };
         self.add(terms, at, kind);
+    }
+
+    fn begin_private(&mut self, at: Location, bytes: u64) {
+        let inside = |place: &Location| place.instance == at.instance && place.offset.wrapping_sub(at.offset) < bytes;
+        if bytes > self.memory.len() as u64 {
+            self.memory.retain(|place, _| !inside(place));
+            return;
+        }
+        for index in 0..bytes {
+            self.memory.remove(&Location { offset: at.offset.wrapping_add(index), ..at });
+        }
     }
 }

@@ -154,17 +154,23 @@ pub struct TraceProgram {
     pub begun: BTreeMap<u32, u32>,
 }
 
+impl Event {
+    /// Where it was in the recorded run, as far as the clock tells: accesses only say which steps of synchronisation they have
+    /// seen.
+    pub fn moment(&self) -> (u64, u32, u32) {
+        let is_step = !matches!(self.kind, Kind::Access { is_plain: true, .. } | Kind::Touch { .. });
+        (self.clock.saturating_mul(2).saturating_add(is_step.into()), self.thread, self.index)
+    }
+}
+
 impl TraceProgram {
     pub fn event(&self, id: EventId) -> &Event {
         &self.events[id.0 as usize]
     }
 
-    /// Where an event was in the recorded run, as far as the clock tells: accesses only say which steps of synchronisation
-    /// they have seen.
+    /// See [`Event::moment`].
     pub fn moment(&self, id: EventId) -> (u64, u32, u32) {
-        let event = self.event(id);
-        let is_step = !matches!(event.kind, Kind::Access { is_plain: true, .. } | Kind::Touch { .. });
-        (event.clock.saturating_mul(2).saturating_add(is_step.into()), event.thread, event.index)
+        self.event(id).moment()
     }
 
     /// Whether one event comes before another in every reordering.

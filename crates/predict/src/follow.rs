@@ -93,10 +93,12 @@ enum Stray {
 
 type Followed<T> = Result<T, Stray>;
 
-/// The witness for an answer: `order` are the events that happen, in their order.
+/// The witness for an answer: `order` are the events that happen, in their order, after what is in the `past`: threads, with the last
+/// schedule points that they passed before another one went on.
 pub fn follow(
     program: &Program,
     ctp: &TraceProgram,
+    past: &[(u32, u32)],
     question: &Question,
     order: &[EventId],
     options: &Options,
@@ -118,7 +120,7 @@ pub fn follow(
     let machine = Machine::new(&image, options);
     let mut follower =
         Follower { machine, inputs, recorder: Recorder::default(), passed: BTreeMap::new(), is_free: false };
-    let (claim, wrong_at) = match follower.all(ctp, question, order) {
+    let (claim, wrong_at) = match follower.all(ctp, past, question, order) {
         Ok(claim) => (claim, None),
         Err(Stray::Violation(violation)) => {
             let passed = follower.passed.get(&violation.thread).copied().unwrap_or(0);
@@ -146,7 +148,17 @@ fn conflict(a: Option<Footprint>, b: Option<Footprint>) -> bool {
 }
 
 impl Follower<'_> {
-    fn all(&mut self, ctp: &TraceProgram, question: &Question, order: &[EventId]) -> Followed<Claim> {
+    fn all(
+        &mut self,
+        ctp: &TraceProgram,
+        past: &[(u32, u32)],
+        question: &Question,
+        order: &[EventId],
+    ) -> Followed<Claim> {
+        for (thread, point) in past {
+            let thread = self.find(&ctp.threads[thread].name)?;
+            self.pass(thread, *point, None)?;
+        }
         let mut racers = Vec::new();
         for &id in order {
             let event = ctp.event(id);

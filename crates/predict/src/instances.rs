@@ -16,6 +16,19 @@ pub struct InstanceId(pub u32);
 
 pub const UNKNOWN: InstanceId = InstanceId(0);
 
+/// From here on, an instance stands for all that is private to a thread, with addresses as offsets.
+const PRIVATE: u32 = 1 << 31;
+
+impl InstanceId {
+    pub fn private(thread: u32) -> InstanceId {
+        InstanceId(PRIVATE | thread)
+    }
+
+    pub fn is_private(self) -> bool {
+        self.0 >= PRIVATE
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
     Unknown,
@@ -47,6 +60,8 @@ pub struct Instances {
     made: BTreeMap<u32, Vec<InstanceId>>,
     /// Of each thread: what it freed, in the order of its records.
     freed: BTreeMap<u32, Vec<InstanceId>>,
+    /// When objects came to be, in order.
+    births: Vec<u64>,
     /// Addresses of static objects, by object; thread-local ones by thread.
     statics: Vec<u64>,
     thread_locals: BTreeMap<(u32, ObjectId), u64>,
@@ -59,24 +74,26 @@ impl Instances {
     pub fn collect(program: &Program, trace: &Trace) -> Instances {
         let unknown = Instance { kind: Kind::Unknown, start: 0, size: u64::MAX, from: 0, freed: None, zeroed: false };
         let mut instances = Instances { all: vec![unknown], ..Instances::default() };
-        for (thread, records) in &trace.threads {
-            instances.collect_statics(program, *thread, records);
-            instances.collect_thread(*thread, records);
+        for thread in trace.threads() {
+            instances.collect_statics(program, thread, trace.records(thread));
+            instances.collect_thread(thread, trace.records(thread));
         }
+        instances.births = instances.all.iter().map(|instance| instance.from).collect();
+        instances.births.sort_unstable();
         for by_address in instances.by_size.values_mut() {
             for list in by_address.values_mut() {
                 list.sort_by_key(|id| (instances.all[id.0 as usize].from, *id));
             }
         }
         // Only now is it known what is where.
-        for (thread, records) in &trace.threads {
-            instances.collect_frees(*thread, records);
+        for thread in trace.threads() {
+            instances.collect_frees(thread, trace.records(thread));
         }
         instances
     }
 
-    fn collect_statics(&mut self, program: &Program, thread: u32, records: &[u8]) {
-        let addresses: Vec<u64> = Records::new(records)
+    fn collect_statics(&mut self, program: &Program, thread: u32, records: Records) {
+        let addresses: Vec<u64> = records
             .take_while(|record| {
                 matches!(record, Record::Begin { .. } | Record::Started { .. } | Record::Static(_) | Record::Clock(_))
             })
@@ -106,9 +123,9 @@ impl Instances {
         }
     }
 
-    fn collect_thread(&mut self, thread: u32, records: &[u8]) {
+    fn collect_thread(&mut self, thread: u32, records: Records) {
         let (mut now, mut made) = (0, Vec::new());
-        for record in Records::new(records) {
+        for record in records {
             now = record.clock().unwrap_or(now);
             match record {
                 Record::Slot { address, bytes } => made.push(self.add(Kind::Slot, address, bytes, now)),
@@ -121,9 +138,9 @@ impl Instances {
         self.made.insert(thread, made);
     }
 
-    fn collect_frees(&mut self, thread: u32, records: &[u8]) {
+    fn collect_frees(&mut self, thread: u32, records: Records) {
         let mut freed = Vec::new();
-        for record in Records::new(records) {
+        for record in records {
             let Record::Freed { address, clock } = record else { continue };
             let found = if address == 0 { UNKNOWN } else { self.find(address, clock, Kind::Heap) };
             if found != UNKNOWN {
@@ -141,6 +158,11 @@ impl Instances {
             self.by_size.entry(size.max(1).ilog2()).or_default().entry(start).or_default().push(id);
         }
         id
+    }
+
+    /// How many objects there were at a moment: as long as that is the same, an address is in the same object.
+    pub fn generation(&self, now: u64) -> usize {
+        self.births.partition_point(|from| *from <= now)
     }
 
     pub fn get(&self, id: InstanceId) -> &Instance {

@@ -5,14 +5,14 @@
 //!
 //! ```no_run
 //! use leno_predict::record::{RecordOptions, record};
-//! use leno_predict::{PredictOptions, build, predict, trace::Trace};
+//! use leno_predict::{PredictOptions, predict_trace, trace::Trace};
 //! # fn get() -> leno_ir::program::Program { unimplemented!() }
 //!
 //! let program = get();
 //! let file = std::path::Path::new("run.leno");
 //! record(&program, &RecordOptions::default(), file)?;
 //! let trace = Trace::read(&std::fs::read(file)?)?;
-//! let prediction = predict(&program, &mut build(&program, &trace), &PredictOptions::default());
+//! let prediction = predict_trace(&program, &trace, &PredictOptions::default());
 //! for witness in prediction.confirmed() {
 //!     println!("{:?}", witness.claim);
 //! }
@@ -32,7 +32,7 @@
 //! | `model` | which reorderings count (section 6) |
 //! | `question`, `stuck`, `atomicity` | what could go wrong |
 //! | `predict` | asking, with a bound on context switches if wanted (section 5) |
-//! | `window` | a long trace, a piece at a time |
+//! | `stream`, `window`, `transplant` | a long trace, a piece at a time |
 //! | `follow` | the answer, followed by the interpreter |
 //! | `text` | traces of other tools |
 
@@ -42,20 +42,25 @@ mod encode;
 mod event;
 mod express;
 mod follow;
+mod foresee;
 mod instances;
+mod memory;
 mod model;
 mod must;
 mod peek;
 mod pending;
 mod predict;
 mod question;
+mod quiet;
 pub mod record;
 mod slice;
 mod steps;
+mod stream;
 mod stuck;
 mod survey;
 pub mod text;
 pub mod trace;
+mod transplant;
 mod walk;
 mod window;
 
@@ -65,3 +70,4 @@ pub use encode::Encoding;
 pub use event::TraceProgram;
 pub use model::Model;
 pub use predict::{PredictOptions, Predicted, Prediction, Reach, Stats, WINDOW, admits_recorded, predict};
+pub use stream::predict_trace;

@@ -12,7 +12,7 @@ impl Walk<'_, '_, Builder> {
     /// Adds the step that each thread stood before at the end, if it is one that may wait.
     pub(crate) fn add_pending(&mut self) {
         let over = |state| state == State::Over;
-        let ended = self.threads.values().filter(|thread| over(thread.state) && thread.problem.is_none());
+        let ended = self.threads.iter().filter(|thread| over(thread.state) && thread.problem.is_none());
         let numbers: Vec<u32> = ended.map(|thread| thread.number).collect();
         for number in numbers {
             let first = self.listener.event_count();

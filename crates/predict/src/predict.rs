@@ -2,7 +2,7 @@
 //!
 //! All questions are asked at once, as one disjunction. An answer is followed on the interpreter; what that confirms is a finding,
 //! and what it does not is left open and said so. With a bound on context switches the bound grows from 1 (paper 003, section 5); if a
-//! refutation did not need it, there is nothing with more switches either. A long trace is looked at window by window.
+//! refutation did not need it, there is nothing with more switches either. A long trace is looked at window by window (`stream`).
 
 use crate::atomicity::Blocks;
 use crate::encode::{Encoded, Encoding};
@@ -11,7 +11,6 @@ use crate::follow::{Reached, follow};
 use crate::model::Model;
 use crate::question::{Question, questions};
 use crate::slice::Wanted;
-use crate::window::{Past, Window, cut, recorded_order};
 use leno_explore::Properties;
 use leno_ir::interp::{self, ViolationKind};
 use leno_ir::program::{Place, Program, Span};
@@ -23,8 +22,8 @@ use leno_logic::term::Term;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-/// How many events a window has, unless somebody says otherwise.
-pub const WINDOW: usize = 10_000;
+/// How many events a window has, unless somebody says otherwise. What is encoded grows with the square of the critical sections.
+pub const WINDOW: usize = 2_000;
 
 /// What to look for, and how.
 #[derive(Clone, Debug)]
@@ -35,7 +34,7 @@ pub struct PredictOptions {
     pub blocks: Blocks,
     /// At most so many context switches.
     pub context_bound: Option<usize>,
-    /// So many events at a time; None: all of them.
+    /// So many events at a time; None: all of them. Only [`predict_trace`](crate::predict_trace) has windows.
     pub window: Option<usize>,
     /// All findings, one for each place in the program; otherwise the first.
     pub all: bool,
@@ -106,6 +105,8 @@ pub struct Stats {
     pub conflicts: u64,
     pub encode_seconds: f64,
     pub solve_seconds: f64,
+    /// Two walks of the trace.
+    pub walk_seconds: f64,
 }
 
 pub struct Prediction {
@@ -125,73 +126,23 @@ impl Prediction {
     }
 }
 
-/// Looks for a reordering that goes wrong.
+/// Looks for a reordering that goes wrong, in all events at once.
 pub fn predict(program: &Program, ctp: &mut TraceProgram, options: &PredictOptions) -> Prediction {
     let mut stats =
         Stats { threads: ctp.threads.len(), accesses: ctp.accesses, events: ctp.events.len(), ..Stats::default() };
     let mut gaps = ctp.gaps.clone();
-    let mut judge = Judge { program, options, predicted: Vec::new(), seen: BTreeSet::new() };
-    let size = options.window.unwrap_or(usize::MAX).max(2);
-    let mut lifted_from = None;
-    let reach = if ctp.events.len() <= size {
-        let mut asking = Asking::new(Some(program), ctp, options, true, &mut gaps);
-        let reach =
-            asking.run(ctp, options, &mut |ctp, question, order, bound| judge.take(ctp, question, order, bound));
-        asking.add_to(&mut stats, &mut gaps);
-        lifted_from = asking.lifted_from;
-        if reach == Reach::All && asking.refuses_recorded(ctp, options) {
-            gaps.push(
-                "the recorded run is not one that Leno's semantics allows: what is outside of it is not known"
-                    .to_string(),
-            );
-        }
-        reach
-    } else {
-        gaps.push(format!(
-            "the trace was looked at in windows of {size} events: what needs events from further apart is missed, and \
-             so are deadlocks that are no circles of locks"
-        ));
-        in_windows(program, ctp, options, size, &mut stats, &mut gaps, &mut judge)
-    };
-    Prediction { predicted: judge.predicted, reach, lifted_from, gaps, stats }
-}
-
-fn in_windows(
-    program: &Program,
-    ctp: &mut TraceProgram,
-    options: &PredictOptions,
-    size: usize,
-    stats: &mut Stats,
-    gaps: &mut Vec<String>,
-    judge: &mut Judge<'_>,
-) -> Reach {
-    let order = recorded_order(ctp);
-    let mut past = Past::default();
-    let mut from = 0;
-    let mut within = Reach::Windows;
-    loop {
-        let to = (from + size).min(order.len());
-        let mut window = cut(ctp, &order, &mut past, from, to);
-        let mut asking = Asking::new(Some(program), &mut window.ctp, options, false, gaps);
-        let Window { ctp: inner, origin, targets } = &window;
-        let reach = asking.run(inner, options, &mut |_, question, here, bound| {
-            let whole = question.in_whole(origin, targets);
-            let here = here.iter().filter_map(|id| origin[id.0 as usize]);
-            let all: Vec<EventId> = order[..from].iter().copied().chain(here).collect();
-            judge.take(ctp, &whole, &all, bound)
-        });
-        asking.add_to(stats, gaps);
-        window.give_back(ctp);
-        match reach {
-            Reach::First | Reach::Stopped(_) => return reach,
-            Reach::Switches(_) => within = reach,
-            Reach::All | Reach::Windows => {}
-        }
-        match to == order.len() {
-            true => return within,
-            false => from += size / 2,
-        }
+    let mut judge = Judge::new(program, options);
+    let mut asking = Asking::new(Some(program), ctp, options, true, &mut gaps);
+    let reach =
+        asking.run(ctp, options, &mut |ctp, question, order, bound| judge.take(ctp, &[], question, order, bound));
+    asking.add_to(&mut stats, &mut gaps);
+    judge.lifted_from = asking.lifted_from;
+    if reach == Reach::All && asking.refuses_recorded(ctp, options) {
+        gaps.push(
+            "the recorded run is not one that Leno's semantics allows: what is outside of it is not known".to_string(),
+        );
     }
+    judge.conclude(reach, gaps, stats)
 }
 
 /// Whether the recorded run is one of the runs that the encoding admits, as it has to be.
@@ -221,18 +172,35 @@ pub(crate) fn answers(ctp: &mut TraceProgram, options: &PredictOptions) -> (Vec<
 }
 
 /// Judges answers on the interpreter.
-struct Judge<'a> {
-    program: &'a Program,
+pub(crate) struct Judge<'a> {
+    pub(crate) program: &'a Program,
     options: &'a PredictOptions,
     predicted: Vec<Predicted>,
     seen: BTreeSet<(&'static str, Vec<String>)>,
+    lifted_from: Option<usize>,
 }
 
-impl Judge<'_> {
-    fn take(&mut self, ctp: &TraceProgram, question: &Question, order: &[EventId], bound: Option<usize>) -> Heard {
+impl<'a> Judge<'a> {
+    pub(crate) fn new(program: &'a Program, options: &'a PredictOptions) -> Judge<'a> {
+        Judge { program, options, predicted: Vec::new(), seen: BTreeSet::new(), lifted_from: None }
+    }
+
+    pub(crate) fn conclude(self, reach: Reach, gaps: Vec<String>, stats: Stats) -> Prediction {
+        Prediction { predicted: self.predicted, reach, lifted_from: self.lifted_from, gaps, stats }
+    }
+
+    /// `past` is what has happened before: threads, and the last schedule points that they passed.
+    pub(crate) fn take(
+        &mut self,
+        ctp: &TraceProgram,
+        past: &[(u32, u32)],
+        question: &Question,
+        order: &[EventId],
+        bound: Option<usize>,
+    ) -> Heard {
         let mut machine = self.options.machine.clone();
         machine.spurious_wakeups &= !matches!(question, Question::Deadlock(_) | Question::Stuck(_));
-        let followed = follow(self.program, ctp, question, order, &machine, &self.options.input);
+        let followed = follow(self.program, ctp, past, question, order, &machine, &self.options.input);
         let is_tainted = followed.as_ref().is_ok_and(|reached| reached.is_tainted);
         if let Ok(Reached { witness, wrong_at: Some((name, point)), .. }) = &followed
             && let Claim::Violation { kind, span, .. } = &witness.claim
@@ -307,7 +275,7 @@ fn is_always(kind: ViolationKind) -> bool {
 }
 
 /// What becomes of an answer.
-enum Heard {
+pub(crate) enum Heard {
     Confirmed,
     Open,
     /// A thread never passes this schedule point: it goes wrong there, in the run itself, too.
@@ -319,10 +287,10 @@ enum Heard {
 }
 
 /// Hears an answer: the question, the order of events, and the bound.
-type Hears<'h> = dyn FnMut(&TraceProgram, &Question, &[EventId], Option<usize>) -> Heard + 'h;
+pub(crate) type Hears<'h> = dyn FnMut(&TraceProgram, &Question, &[EventId], Option<usize>) -> Heard + 'h;
 
 /// A trace program in the solver, with its questions.
-struct Asking {
+pub(crate) struct Asking {
     /// See [`Prediction::lifted_from`].
     lifted_from: Option<usize>,
     /// What is not looked at, in words.
@@ -336,7 +304,7 @@ struct Asking {
 }
 
 impl Asking {
-    fn new(
+    pub(crate) fn new(
         program: Option<&Program>,
         ctp: &mut TraceProgram,
         options: &PredictOptions,
@@ -381,7 +349,7 @@ impl Asking {
         }
     }
 
-    fn add_to(&mut self, stats: &mut Stats, gaps: &mut Vec<String>) {
+    pub(crate) fn add_to(&mut self, stats: &mut Stats, gaps: &mut Vec<String>) {
         for gap in std::mem::take(&mut self.gaps) {
             if !gaps.contains(&gap) {
                 gaps.push(gap);
@@ -396,7 +364,7 @@ impl Asking {
         stats.solve_seconds += self.solve_seconds;
     }
 
-    fn run(&mut self, ctp: &TraceProgram, options: &PredictOptions, hears: &mut Hears<'_>) -> Reach {
+    pub(crate) fn run(&mut self, ctp: &TraceProgram, options: &PredictOptions, hears: &mut Hears<'_>) -> Reach {
         if self.questions.is_empty() {
             return Reach::All;
         }

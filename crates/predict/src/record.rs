@@ -4,6 +4,7 @@
 //! own compiler together with whatever else the project links, and run as the user would run it: with its arguments, its
 //! input, output and exit code. The trace is in its file whatever becomes of the run.
 
+use crate::quiet::Privacy;
 use crate::trace;
 use leno_emit::{Options, emit_recording};
 use leno_ir::program::{DataModel, Program};
@@ -55,7 +56,7 @@ pub struct Recorder {
 impl Recorder {
     /// Compiles the program.
     pub fn new(program: &Program, options: RecordOptions) -> Result<Recorder, String> {
-        let text = emit_recording(program, &Options::default(), RUNTIME);
+        let text = emit_recording(program, &Options::default(), &Privacy::new(program).quiet, RUNTIME);
         let scratch = Scratch::new().map_err(|error| format!("there is no place for temporary files: {error}"))?;
         let source = scratch.0.join("recorded.c");
         fs::write(&source, text).map_err(|error| format!("the C file cannot be written: {error}"))?;
@@ -63,7 +64,7 @@ impl Recorder {
         let mut words = cc.split_whitespace();
         let Some(command) = words.next() else { return Err("there is no C compiler".to_string()) };
         let mut compile = Command::new(command);
-        compile.args(words).args(["-std=gnu11", "-O1", "-g", "-w"]);
+        compile.args(words).args(["-std=gnu11", "-O2", "-g", "-w"]);
         if program.model == DataModel::Ilp32 {
             compile.arg("-m32");
         }

@@ -1,11 +1,12 @@
 //! What each instruction does to the walk.
 
 use crate::express::{Evaluator, Val};
+use crate::instances::InstanceId;
 use crate::peek::kind_of;
 use crate::trace::Record;
 use crate::walk::{Action, Change, Going, Halt, Input, Listener, Location, State, Suspect, Touch, Walk};
 use leno_ir::interp::ViolationKind;
-use leno_ir::program::{Access, BinaryOp, Body, Callee, Expr, Instr, LocalId, Op, Order, RmwOp, SyncOp, Type};
+use leno_ir::program::{Access, BinaryOp, Body, Callee, Expr, Instr, LocalId, Op, Order, Place, RmwOp, SyncOp, Type};
 use leno_logic::term::{Term, Terms};
 
 /// Threads that others may have started between two of one thread.
@@ -25,19 +26,17 @@ impl<L: Listener> Walk<'_, '_, L> {
                 self.set(number, *dst, value)
             }
             Op::Load { dst, from } => {
-                let touch = self.touch(number, from)?;
-                let recorded = self.next_value(number)?;
-                let at = self.moment(number).ok_or(Halt::Over)?;
-                let value = self.listener.load(&mut self.terms, &at, touch, recorded);
+                let value = self.load(number, from)?;
                 self.set(number, *dst, value)
             }
             Op::Store { to, value } => {
-                let touch = self.touch(number, to)?;
+                let address = self.address(number, to)?;
                 let value = self.evaluate(number, value)?;
-                self.look_at_clock(number)?;
-                let at = self.moment(number).ok_or(Halt::Over)?;
-                self.listener.store(&mut self.terms, &at, touch, value);
-                Ok(())
+                let is_quiet = self.is_quiet(number)?;
+                if !is_quiet {
+                    self.look_at_clock(number)?;
+                }
+                self.store(number, address, to, value, is_quiet)
             }
             Op::ReadModifyWrite { dst, at, op, value } => self.read_modify_write(number, *dst, at, *op, value),
             Op::CompareExchange { ok, old, at, expected, desired, .. } => {
@@ -51,10 +50,20 @@ impl<L: Listener> Walk<'_, '_, L> {
                     }
                     self.set(number, *dst, Val::fixed(address.into()))
                 }
+                Record::Quiet { address, bytes } => {
+                    if address != 0 {
+                        self.begin_private(number, address, bytes)?;
+                    }
+                    self.set(number, *dst, Val::fixed(address.into()))
+                }
                 other => Err(self.misfit(number, "an allocation", other)),
             },
             Op::Free { ptr } => {
-                self.pinned(number, ptr, None)?;
+                let address = self.pinned(number, ptr, None)?;
+                if self.is_quiet(number)? {
+                    self.thread(number)?.stack.remove(&address);
+                    return Ok(());
+                }
                 match self.next(number)? {
                     Record::Freed { .. } => {
                         let thread = self.thread(number)?;
@@ -112,19 +121,64 @@ impl<L: Listener> Walk<'_, '_, L> {
         }
     }
 
+    /// Whether the instruction that a thread stands at needs no records.
+    fn is_quiet(&mut self, number: u32) -> Result<bool, Halt> {
+        let frame = self.frame(number)?;
+        let place = Place { func: frame.func, block: frame.block, index: frame.index as u32 };
+        Ok(self.privacy.is_quiet(place))
+    }
+
+    fn load(&mut self, number: u32, from: &Access) -> Result<Val, Halt> {
+        let address = self.address(number, from)?;
+        let bytes = from.ty.bytes(self.program.model) as u32;
+        if self.is_quiet(number)? {
+            let mask = crate::express::ones(self.width(from.ty));
+            let held = self.thread(number)?.memory.read(address, bytes) & mask;
+            let touch = private_touch(number, address, bytes);
+            let at = self.moment(number).ok_or(Halt::Over)?;
+            return Ok(self.listener.load(&mut self.terms, &at, touch, held));
+        }
+        let recorded = self.next_load(number, address, bytes)?;
+        let touch = self.touch(number, address, from);
+        let at = self.moment(number).ok_or(Halt::Over)?;
+        Ok(self.listener.load(&mut self.terms, &at, touch, recorded))
+    }
+
+    fn store(&mut self, number: u32, address: u64, to: &Access, value: Val, is_quiet: bool) -> Going {
+        let bytes = to.ty.bytes(self.program.model) as u32;
+        let touch = match is_quiet {
+            true => private_touch(number, address, bytes),
+            false => {
+                self.expect(number, address, bytes, value.bits)?;
+                self.touch(number, address, to)
+            }
+        };
+        if touch.at.instance.is_private() {
+            self.thread(number)?.memory.write(address, bytes, value.bits);
+        }
+        let at = self.moment(number).ok_or(Halt::Over)?;
+        self.listener.store(&mut self.terms, &at, touch, value);
+        Ok(())
+    }
+
     /// A store has no record of its own, but may have seen that the clock had moved.
     fn look_at_clock(&mut self, number: u32) -> Going {
         let until = self.until;
         let thread = self.thread(number)?;
-        while let Some(Record::Clock(clock)) = thread.records.peek() {
-            if until.is_some_and(|until| *clock > until) {
-                return Err(Halt::Over);
+        loop {
+            match thread.records.peek() {
+                Some(Record::Hits(hits)) if hits <= thread.hits => thread.hits -= hits,
+                Some(Record::Clock(clock)) => {
+                    if until.is_some_and(|until| clock > until) {
+                        return Err(Halt::Over);
+                    }
+                    (thread.clock, thread.stepped) = (clock, false);
+                }
+                _ => return Ok(()),
             }
-            thread.clock = *clock;
+            thread.records.take();
             thread.silent = 0;
-            thread.records.next();
         }
-        Ok(())
     }
 
     pub(crate) fn act(&mut self, number: u32, action: Action) -> Going {
@@ -194,20 +248,40 @@ impl<L: Listener> Walk<'_, '_, L> {
         if was_null { Err(Halt::Over) } else { Ok(()) }
     }
 
-    fn touch(&mut self, number: u32, access: &Access) -> Result<Touch, Halt> {
+    /// The address of an access, if it can be one.
+    fn address(&mut self, number: u32, access: &Access) -> Result<u64, Halt> {
         let address = self.pinned_address(number, &access.ptr)?;
         if address > u64::MAX - 64 {
             return Err(Halt::Problem("it uses an address that nothing can have".to_string()));
         }
+        Ok(address)
+    }
+
+    fn touch(&mut self, number: u32, address: u64, access: &Access) -> Touch {
         let at = self.locate(number, address);
         let bytes = access.ty.bytes(self.program.model) as u32;
-        Ok(Touch { at, bytes, atomic: access.order != Order::NotAtomic })
+        Touch { at, bytes, atomic: access.order != Order::NotAtomic }
+    }
+
+    /// What was there before an indivisible update.
+    fn updated(&mut self, number: u32, access: &Access) -> Result<(Touch, u128), Halt> {
+        let address = self.address(number, access)?;
+        let recorded = self.next_value(number)?;
+        self.expect(number, address, access.ty.bytes(self.program.model) as u32, recorded)?;
+        Ok((Touch { atomic: true, ..self.touch(number, address, access) }, recorded))
+    }
+
+    /// The same, to memory that the walk keeps.
+    fn keep(&mut self, number: u32, touch: Touch, value: Val) -> Going {
+        if touch.at.instance.is_private() {
+            self.thread(number)?.memory.write(touch.at.offset, touch.bytes, value.bits);
+        }
+        Ok(())
     }
 
     fn read_modify_write(&mut self, number: u32, dst: Option<LocalId>, at: &Access, op: RmwOp, value: &Expr) -> Going {
-        let touch = Touch { atomic: true, ..self.touch(number, at)? };
         let operand = self.evaluate(number, value)?;
-        let recorded = self.next_value(number)?;
+        let (touch, recorded) = self.updated(number, at)?;
         let moment = self.moment(number).ok_or(Halt::Over)?;
         let old = self.listener.update_load(&mut self.terms, &moment, touch, recorded);
         let mut evaluator = Evaluator { terms: &mut self.terms, model: self.program.model, pins: Vec::new() };
@@ -224,6 +298,7 @@ impl<L: Listener> Walk<'_, '_, L> {
                 evaluator.binary(BinaryOp::Xor, at.ty, both, ones)
             }
         };
+        self.keep(number, touch, new)?;
         self.listener.update_store(&mut self.terms, &moment, touch, Val::fixed(1), new);
         match dst {
             Some(dst) => self.set(number, dst, old),
@@ -239,15 +314,17 @@ impl<L: Listener> Walk<'_, '_, L> {
         expected: &Expr,
         desired: &Expr,
     ) -> Going {
-        let touch = Touch { atomic: true, ..self.touch(number, at)? };
         let (expected, desired) = (self.evaluate(number, expected)?, self.evaluate(number, desired)?);
-        let recorded = self.next_value(number)?;
+        let (touch, recorded) = self.updated(number, at)?;
         let moment = self.moment(number).ok_or(Halt::Over)?;
         let was = self.listener.update_load(&mut self.terms, &moment, touch, recorded);
         // Floats and pointers are compared as bits.
         let bits = Type::Int(at.ty.bits(self.program.model));
         let mut evaluator = Evaluator { terms: &mut self.terms, model: self.program.model, pins: Vec::new() };
         let same = evaluator.binary(BinaryOp::Eq, bits, was, expected);
+        if same.bits != 0 {
+            self.keep(number, touch, desired)?;
+        }
         self.listener.update_store(&mut self.terms, &moment, touch, same, desired);
         let func = self.frame(number)?.func;
         let width = self.width(self.program.functions[func].locals[ok].ty);
@@ -312,47 +389,48 @@ impl<L: Listener> Walk<'_, '_, L> {
         loop {
             match self.next(number)? {
                 Record::Call => depth += 1,
-                Record::Return(bits) if depth == 1 => return Ok(bits),
+                Record::Return(bits) if depth == 1 => {
+                    self.thread(number)?.hits = 0;
+                    return Ok(bits);
+                }
                 Record::Return(_) => depth -= 1,
                 Record::Slot { .. } | Record::Allocated { .. } => self.thread(number)?.made += 1,
                 Record::Freed { .. } => self.thread(number)?.freed += 1,
+                Record::Value { .. } => self.thread(number)?.hits = 0,
                 _ => {}
             }
         }
     }
 
     fn spawn(&mut self, number: u32, handle: Option<&Access>, func: &Expr, args: &[Expr]) -> Going {
-        let address = self.pinned(number, func, Some(ViolationKind::InvalidCall))?;
+        let start = self.pinned(number, func, Some(ViolationKind::InvalidCall))?;
         let mut values = Vec::new();
         for arg in args {
             let ty = self.ty(number, arg);
             values.push((self.width(ty), self.evaluate(number, arg)?));
         }
-        let touch = handle.map(|access| self.touch(number, access)).transpose()?;
+        let address = handle.map(|access| self.address(number, access)).transpose()?;
         let Record::Spawn { thread: child, handle: bits, .. } = self.next(number)? else {
             return Err(Halt::Problem("a thread was started that the trace does not know".to_string()));
         };
         // (Numbers are given in order: these are in a damaged trace only.)
-        if self.threads.contains_key(&child) || child as usize > self.threads.len() + MANY_THREADS {
+        if self.threads.get(child).is_some() || child as usize > self.threads.len() + MANY_THREADS {
             return Err(Halt::Problem("a thread was started that the trace does not know".to_string()));
         }
         self.handles.insert(bits, child);
         let at = self.moment(number).ok_or(Halt::Over)?;
         // One step: who stands before it has neither stored the handle nor started the thread.
-        if let Some(touch) = touch {
-            let width = touch.bytes * 8;
-            self.listener.store(
-                &mut self.terms,
-                &at,
-                touch,
-                Val::fixed(u128::from(bits) & crate::express::ones(width)),
-            );
+        if let (Some(address), Some(access)) = (address, handle) {
+            let touch = self.touch(number, address, access);
+            let value = Val::fixed(u128::from(bits) & crate::express::ones(touch.bytes * 8));
+            self.keep(number, touch, value)?;
+            self.listener.store(&mut self.terms, &at, touch, value);
         }
         self.listener.act(&mut self.terms, &at, Action::Spawn { child });
         let thread = self.thread(number)?;
         thread.children += 1;
         let name = format!("{}.{}", thread.name, thread.children);
-        match self.instances.functions.get(&address).copied() {
+        match self.instances.functions.get(&start).copied() {
             Some(start) if matches!(self.program.functions[start].body, Body::Blocks(_)) => {
                 self.add_thread(child, name, start, &values);
                 Ok(())
@@ -362,19 +440,25 @@ impl<L: Listener> Walk<'_, '_, L> {
     }
 
     fn join(&mut self, number: u32, dst: Option<LocalId>, thread: &Expr, alone: bool) -> Going {
-        let child = match self.thread(number)?.records.clone().find(|record| !matches!(record, Record::Clock(_))) {
-            Some(Record::Join { thread, .. }) => Some(thread),
+        self.look_at_clock(number)?;
+        let thread_now = self.thread(number)?;
+        let child = match thread_now.records.peek() {
+            Some(Record::Join { thread, clock, .. }) => {
+                // Nothing happens here before that.
+                thread_now.clock = clock;
+                Some(thread)
+            }
             _ => None,
         };
         if let Some(child) = child
             && !alone
-            && self.threads.get(&child).is_some_and(|child| child.state == State::Running)
+            && self.threads.get(child).is_some_and(|child| child.state == State::Running)
         {
             return Err(Halt::Waits);
         }
         self.pinned(number, thread, Some(ViolationKind::InvalidThread))?;
         let Record::Join { thread: child, result, .. } = self.next(number)? else { return Err(Halt::Over) };
-        match self.threads.get(&child).map(|child| child.state) {
+        match self.threads.get(child).map(|child| child.state) {
             Some(State::Finished) if child != number => {}
             Some(_) if child != number => {
                 return Err(Halt::Problem("it waits for a thread whose end is not in the trace".to_string()));
@@ -383,7 +467,7 @@ impl<L: Listener> Walk<'_, '_, L> {
         }
         self.act(number, Action::Join { child })?;
         let Some(dst) = dst else { return Ok(()) };
-        let value = self.threads.get(&child).map_or(Val::fixed(result.into()), |child| child.result);
+        let value = self.threads.get(child).map_or(Val::fixed(result.into()), |child| child.result);
         let func = self.frame(number)?.func;
         let width = self.width(self.program.functions[func].locals[dst].ty);
         let value = value.fit(&mut self.terms, 64, width);
@@ -561,6 +645,10 @@ impl<L: Listener> Walk<'_, '_, L> {
         *held = held.saturating_sub(1);
         if *held > 0 { Ok(()) } else { self.act(number, Action::Release { lock }) }
     }
+}
+
+fn private_touch(number: u32, address: u64, bytes: u32) -> Touch {
+    Touch { at: Location { instance: InstanceId::private(number), offset: address }, bytes, atomic: false }
 }
 
 /// One less, if there is one.

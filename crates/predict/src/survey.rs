@@ -42,6 +42,9 @@ pub struct Survey {
 impl Survey {
     fn touch(&mut self, at: &Moment, touch: Touch, writes: bool) {
         self.accesses += 1;
+        if touch.at.instance.is_private() {
+            return;
+        }
         let uses = self.uses.entry((touch.at, touch.bytes)).or_default();
         let last_write = writes.then_some(at.point);
         match uses.iter_mut().find(|used| used.thread == at.thread) {
@@ -93,6 +96,8 @@ impl Listener for Survey {
             _ => {}
         }
     }
+
+    fn begin_private(&mut self, _: Location, _: u64) {}
 }
 
 /// A piece of memory that is read and written as one.
@@ -206,6 +211,9 @@ impl Sharing {
     }
 
     pub fn class(&self, at: Location) -> Class {
+        if at.instance.is_private() {
+            return Class::Private;
+        }
         let Some(groups) = self.groups.get(&at.instance) else { return Class::Private };
         let index = groups.partition_point(|group| group.start <= at.offset);
         match index.checked_sub(1).map(|index| groups[index]) {

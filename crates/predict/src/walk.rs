@@ -6,12 +6,20 @@
 //! beside the values (`express`), and tells a [`Listener`] what the thread did to things that others can see: these are the guarded
 //! assignments and assertions of paper 003, section 3.
 //!
-//! A thread's start values are those that its parent passed on, and a join gives what the child returned: so parents are walked
-//! up to a spawn before the child, and children to their end before the parent goes past the join.
+//! Two sorts of values need no record. Quiet memory belongs to the thread, and the walk keeps it (`quiet`, `memory`). And what a
+//! load returns was foreseen if it is what the thread had seen under the low bits of that address before: the walk keeps the
+//! same table as the recorder, and the records say how often it was right (`trace`).
+//!
+//! Threads are walked side by side: the one that is behind on the recorded clock goes on. So what a parent passed on is known when
+//! the child begins, and what a child returned when it is joined.
 
 use crate::express::{Evaluator, Leaves, Val};
-use crate::instances::{InstanceId, Instances};
-use crate::trace::{Record, Records, Trace};
+use crate::foresee::Ahead;
+use crate::instances::{InstanceId, Instances, Kind};
+use crate::memory::Memory;
+use crate::quiet::Privacy;
+use crate::trace::{Record, TABLE, Trace};
+use crate::transplant::Transplant;
 use leno_ir::index::{Idx, IndexVec};
 use leno_ir::interp::ViolationKind;
 use leno_ir::program::{
@@ -19,8 +27,7 @@ use leno_ir::program::{
 };
 use leno_ir::witness::is_schedule_point;
 use leno_logic::term::{Term, Terms};
-use std::collections::BTreeMap;
-use std::iter::Peekable;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Where a thread is.
 #[derive(Clone, Copy, Debug)]
@@ -124,6 +131,8 @@ pub trait Listener {
     /// Here `bad` must not hold.
     fn suspect(&mut self, terms: &mut Terms, at: &Moment, bad: Term, suspect: Suspect);
     fn act(&mut self, terms: &mut Terms, at: &Moment, action: Action);
+    /// A new object of one thread, where there may have been another one.
+    fn begin_private(&mut self, at: Location, bytes: u64);
 }
 
 /// What becomes of a counter.
@@ -140,8 +149,8 @@ pub(crate) struct Frame {
     pub block: BlockId,
     pub index: usize,
     pub locals: Vec<Val>,
-    /// Start and instance of each stack object.
-    pub slots: Vec<(u64, InstanceId)>,
+    /// Where its stack objects are.
+    pub slots: Vec<u64>,
     /// Where the caller wants the result.
     pub dst: Option<LocalId>,
     /// The stack objects that die with it, by address.
@@ -157,17 +166,30 @@ pub(crate) enum State {
     Over,
 }
 
-pub(crate) struct Thread<'t> {
+pub(crate) struct Thread {
     pub number: u32,
     pub name: String,
-    pub records: Peekable<Records<'t>>,
+    pub records: Ahead,
     pub frames: Vec<Frame>,
     pub clock: u64,
+    /// The last record was a step, which has moved the clock.
+    pub stepped: bool,
+    /// What it has last seen, as the recorder has it.
+    pub table: Vec<u8>,
+    pub slot_table: Vec<u64>,
+    /// Foreseen loads that no record has told so far.
+    pub hits: u64,
+    /// Memory that nobody else knows.
+    pub memory: Memory,
+    /// Where it has found objects: start, end, and how many objects there were then.
+    pub found: Vec<Option<Found>>,
+    /// How many objects there are at a moment of the clock.
+    pub generation: (u64, usize),
     pub point: u32,
     pub children: u32,
     pub state: State,
     pub result: Val,
-    /// Live stack objects by address: end and instance.
+    /// Live stack objects, and other private ones, by address: end and instance.
     pub stack: BTreeMap<u64, (u64, InstanceId)>,
     pub made: usize,
     pub freed: usize,
@@ -182,16 +204,65 @@ pub(crate) struct Thread<'t> {
     pub problem: Option<String>,
 }
 
+/// An object that an address was looked up in.
+#[derive(Clone, Copy)]
+pub(crate) struct Found {
+    start: u64,
+    end: u64,
+    id: InstanceId,
+    generation: usize,
+}
+
+/// How many of them are remembered.
+const FOUND: usize = 64;
+
+/// All threads by number.
+#[derive(Default)]
+pub(crate) struct Threads {
+    all: Vec<Option<Box<Thread>>>,
+}
+
+impl Threads {
+    pub fn get(&self, number: u32) -> Option<&Thread> {
+        self.all.get(number as usize)?.as_deref()
+    }
+
+    pub fn get_mut(&mut self, number: u32) -> Option<&mut Thread> {
+        self.all.get_mut(number as usize)?.as_deref_mut()
+    }
+
+    fn insert(&mut self, thread: Thread) {
+        let index = thread.number as usize;
+        if self.all.len() <= index {
+            self.all.resize_with(index + 1, || None);
+        }
+        self.all[index] = Some(Box::new(thread));
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &Thread> {
+        self.all.iter().flatten().map(|thread| &**thread)
+    }
+
+    pub fn len(&self) -> usize {
+        self.all.len()
+    }
+}
+
 /// Instructions without a record after the last one, before the thread counts as being at its end.
 const PATIENCE: u64 = 1_000_000;
 
 /// The walk of all threads.
 pub struct Walk<'p, 't, L> {
     pub(crate) program: &'p Program,
+    pub(crate) privacy: &'t Privacy,
     pub(crate) instances: &'t mut Instances,
     pub(crate) until: Option<u64>,
     pub terms: Terms,
-    pub(crate) threads: BTreeMap<u32, Thread<'t>>,
+    pub(crate) threads: Threads,
+    /// Who can go on: by the clock, then by number.
+    ready: BTreeSet<(u64, u32)>,
+    /// What static objects begin with that are read without a record.
+    image: Vec<(u64, Vec<u8>)>,
     trace: &'t Trace,
     /// By thread, the places of the schedule points that it passed, if anybody wants them.
     pub paths: Option<BTreeMap<u32, Vec<Place>>>,
@@ -244,7 +315,7 @@ impl Leaves for FrameLeaves<'_> {
         match expr {
             Expr::Local(local) => self.frame.locals.get(local.index()).copied().unwrap_or_default(),
             Expr::Object(object) => Val::fixed(self.instances.address_of(self.program, self.thread, *object).into()),
-            Expr::Slot(slot) => Val::fixed(self.frame.slots.get(slot.index()).map_or(0, |slot| slot.0).into()),
+            Expr::Slot(slot) => Val::fixed(self.frame.slots.get(slot.index()).copied().unwrap_or(0).into()),
             Expr::Function(function) => {
                 Val::fixed(self.instances.function_addresses.get(function.index()).copied().unwrap_or(0).into())
             }
@@ -268,13 +339,23 @@ fn marks(program: &Program) -> BTreeMap<FuncId, Action> {
 }
 
 impl<'p, 't, L: Listener> Walk<'p, 't, L> {
-    pub fn new(program: &'p Program, trace: &'t Trace, instances: &'t mut Instances, listener: L) -> Self {
+    pub fn new(
+        program: &'p Program,
+        privacy: &'t Privacy,
+        trace: &'t Trace,
+        instances: &'t mut Instances,
+        listener: L,
+    ) -> Self {
+        let image = privacy.image(program, instances, None);
         Walk {
             program,
+            privacy,
             instances,
             until: trace.until,
             terms: Terms::new(),
-            threads: BTreeMap::new(),
+            threads: Threads::default(),
+            ready: BTreeSet::new(),
+            image,
             trace,
             paths: None,
             barriers: BTreeMap::new(),
@@ -286,56 +367,103 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
 
     /// Walks everything. What is known of each thread, by its number.
     pub fn run(&mut self) -> BTreeMap<u32, Walked> {
-        let Some(entry) = self.program.entry else { return BTreeMap::new() };
-        let (argc, argv) = self.begin();
+        self.start();
+        while self.go_on() {}
+        self.walked()
+    }
+
+    /// The main thread stands at its beginning.
+    pub(crate) fn start(&mut self) {
+        let Some(entry) = self.program.entry else { return };
+        let (argc, argv, fingerprint) = self.begin();
         self.add_thread(0, "main".to_string(), entry, &[(32, argc), (64, argv)]);
-        loop {
-            let mut progress = false;
-            let numbers: Vec<u32> = self.threads.keys().copied().collect();
-            for number in numbers {
-                progress |= self.advance(number, false);
-            }
-            if progress {
-                continue;
-            }
-            // A join of a thread that never came to its end: the record says what it gave.
-            let stuck = self.threads.values().find(|thread| thread.state == State::Running).map(|thread| thread.number);
-            match stuck {
-                Some(number) => _ = self.advance(number, true),
-                None => break,
-            }
+        if fingerprint != Some(self.privacy.quiet.fingerprint()) {
+            let problem = "the trace is of another program, or another Leno has recorded it".to_string();
+            self.halt(0, Halt::Problem(problem));
         }
-        let walked = |thread: &Thread<'_>| Walked {
+    }
+
+    /// Walks the thread that is behind up to the next moment of the clock; false if all are at their ends.
+    pub(crate) fn go_on(&mut self) -> bool {
+        if let Some((clock, number)) = self.ready.pop_first() {
+            // (It may have been put there twice.)
+            if self.threads.get(number).is_some_and(|thread| thread.clock == clock) {
+                self.advance(number, false);
+            }
+            return true;
+        }
+        // A join of a thread that never came to its end: the record says what it gave.
+        let stuck = self.threads.iter().find(|thread| thread.state == State::Running).map(|thread| thread.number);
+        match stuck {
+            Some(number) => self.advance(number, true),
+            None => return false,
+        }
+        true
+    }
+
+    /// Nothing that is still to come was before this moment of the clock.
+    pub(crate) fn horizon(&self) -> u64 {
+        self.ready.first().map_or(0, |(clock, _)| *clock)
+    }
+
+    /// Takes the terms of all threads to another arena.
+    pub(crate) fn transplant(threads: &mut Threads, terms: &mut Transplant<'_>) {
+        let mut take_over = |value: &mut Val| {
+            if let Some(term) = value.term {
+                let term = terms.term(term);
+                *value = Val::new(&terms.new, value.bits, term);
+            }
+        };
+        for thread in threads.all.iter_mut().flatten() {
+            thread.frames.iter_mut().flat_map(|frame| &mut frame.locals).for_each(&mut take_over);
+            take_over(&mut thread.result);
+        }
+        for thread in threads.all.iter_mut().flatten() {
+            thread.tickets.values_mut().for_each(|ticket| *ticket = terms.term(*ticket));
+        }
+    }
+
+    fn walked(&self) -> BTreeMap<u32, Walked> {
+        let walked = |thread: &Thread| Walked {
             name: thread.name.clone(),
             finished: thread.state == State::Finished,
             inputs: thread.inputs.clone(),
             problem: thread.problem.clone(),
         };
-        self.threads.iter().map(|(number, thread)| (*number, walked(thread))).collect()
+        self.threads.iter().map(|thread| (thread.number, walked(thread))).collect()
     }
 
-    fn begin(&self) -> (Val, Val) {
-        let first = self.trace.threads.get(&0).and_then(|records| Records::new(records).next());
-        match first {
-            Some(Record::Begin { argc, argv }) => (Val::fixed(argc.into()), Val::fixed(argv.into())),
-            _ => (Val::fixed(1), Val::fixed(0)),
+    fn begin(&self) -> (Val, Val, Option<u64>) {
+        match self.trace.records(0).next() {
+            Some(Record::Begin { argc, argv, fingerprint }) => {
+                (Val::fixed(argc.into()), Val::fixed(argv.into()), Some(fingerprint))
+            }
+            _ => (Val::fixed(1), Val::fixed(0), None),
         }
     }
 
     pub(crate) fn add_thread(&mut self, number: u32, name: String, func: FuncId, args: &[(u32, Val)]) {
-        let empty: &'t [u8] = &[];
-        let bytes = self.trace.threads.get(&number).map_or(empty, |records| records.as_slice());
-        let mut records = Records::new(bytes).peekable();
+        let mut records = Ahead::new(self.trace.records(number));
+        let is_empty = records.peek().is_none();
         let mut clock = 0;
         while let Some(Record::Begin { .. } | Record::Started { .. } | Record::Static(_)) = records.peek() {
-            clock = records.next().and_then(Record::clock).unwrap_or(clock);
+            clock = records.take().and_then(Record::clock).unwrap_or(clock);
         }
+        let mut image = self.privacy.image(self.program, self.instances, Some(number));
+        image.extend(self.image.iter().cloned());
         let mut thread = Thread {
             number,
             name,
             records,
             frames: Vec::new(),
             clock,
+            stepped: number != 0,
+            table: vec![0; TABLE + 16],
+            slot_table: vec![0; self.privacy.slot_count()],
+            hits: 0,
+            memory: Memory::new(&image),
+            found: vec![None; FOUND],
+            generation: (u64::MAX, 0),
             point: 0,
             children: 0,
             state: State::Running,
@@ -349,31 +477,33 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
             inputs: Vec::new(),
             problem: None,
         };
-        if bytes.is_empty() {
+        if is_empty {
             thread.state = State::Over;
             thread.problem = Some("nothing of it is in the trace".to_string());
         }
-        self.threads.insert(number, thread);
+        self.threads.insert(thread);
         if number != 0
             && let Some(at) = self.start_moment(number, func)
         {
             self.listener.act(&mut self.terms, &at, Action::Start);
         }
-        if let Err(halt) = self.enter(number, func, args, None) {
-            self.halt(number, halt);
+        match self.enter(number, func, args, None) {
+            Ok(()) if !is_empty => _ = self.ready.insert((clock, number)),
+            Ok(()) => {}
+            Err(halt) => self.halt(number, halt),
         }
     }
 
     fn start_moment(&self, number: u32, func: FuncId) -> Option<Moment> {
-        let thread = self.threads.get(&number)?;
+        let thread = self.threads.get(number)?;
         let place = Place { func, block: BlockId(0), index: 0 };
         Some(Moment { thread: number, place, span: self.program.functions[func].span, clock: thread.clock, point: 0 })
     }
 
     fn halt(&mut self, number: u32, halt: Halt) {
-        let Some(thread) = self.threads.get_mut(&number) else { return };
+        let Some(thread) = self.threads.get_mut(number) else { return };
         match halt {
-            Halt::Waits => {}
+            Halt::Waits => return,
             Halt::Over if thread.state == State::Running => thread.state = State::Over,
             Halt::Over => {}
             Halt::Problem(problem) => {
@@ -381,29 +511,39 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
                 thread.problem = Some(problem);
             }
         }
+        // It does not come back; only where it stands may still be asked.
+        (thread.table, thread.memory) = (Vec::new(), Memory::default());
+        // Somebody may have waited for its end.
+        let running = self.threads.iter().filter(|thread| thread.state == State::Running);
+        self.ready.extend(running.map(|thread| (thread.clock, thread.number)));
     }
 
-    /// Walks a thread as far as it goes; whether it went anywhere.
-    fn advance(&mut self, number: u32, alone: bool) -> bool {
-        let mut moved = false;
-        while self.threads.get(&number).is_some_and(|thread| thread.state == State::Running) {
-            match self.step(number, alone) {
-                Ok(()) => moved = true,
-                Err(halt) => {
-                    let waits = matches!(halt, Halt::Waits);
-                    self.halt(number, halt);
-                    return moved || !waits;
+    /// Walks a thread until the clock moves, or one step if it goes on `alone`.
+    fn advance(&mut self, number: u32, alone: bool) {
+        let Some(start) = self.threads.get(number).map(|thread| thread.clock) else { return };
+        loop {
+            match self.threads.get(number) {
+                Some(thread) if thread.state == State::Running => {
+                    if thread.clock != start {
+                        self.ready.insert((thread.clock, number));
+                        return;
+                    }
                 }
+                _ => return,
+            }
+            if let Err(halt) = self.step(number, alone) {
+                return self.halt(number, halt);
             }
             if alone {
-                return true;
+                let clock = self.threads.get(number).map_or(0, |thread| thread.clock);
+                self.ready.insert((clock, number));
+                return;
             }
         }
-        moved
     }
 
-    pub(crate) fn thread(&mut self, number: u32) -> Result<&mut Thread<'t>, Halt> {
-        self.threads.get_mut(&number).ok_or(Halt::Over)
+    pub(crate) fn thread(&mut self, number: u32) -> Result<&mut Thread, Halt> {
+        self.threads.get_mut(number).ok_or(Halt::Over)
     }
 
     pub(crate) fn frame(&mut self, number: u32) -> Result<&mut Frame, Halt> {
@@ -414,33 +554,6 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
         match &self.program.functions.get(func)?.body {
             Body::Blocks(blocks) => Some(blocks),
             Body::External(_) => None,
-        }
-    }
-
-    /// The next record of a thread; the clock's own are taken on the way.
-    pub(crate) fn next(&mut self, number: u32) -> Result<Record, Halt> {
-        let until = self.until;
-        let thread = self.thread(number)?;
-        loop {
-            let record = thread.records.next().ok_or(Halt::Over)?;
-            thread.silent = 0;
-            if let Some(clock) = record.clock() {
-                if until.is_some_and(|until| clock > until) {
-                    return Err(Halt::Over);
-                }
-                thread.clock = clock;
-            }
-            if !matches!(record, Record::Clock(_)) {
-                return Ok(record);
-            }
-        }
-    }
-
-    /// A value that came into the thread.
-    pub(crate) fn next_value(&mut self, number: u32) -> Result<u128, Halt> {
-        match self.next(number)? {
-            Record::Value(bits, _) => Ok(bits),
-            other => Err(self.misfit(number, "a value", other)),
         }
     }
 
@@ -463,15 +576,20 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
         };
         let contents = self.blocks(func)?.get(block)?;
         let span = contents.instrs.get(index).map_or(contents.terminator.span, |instr| instr.span);
-        let thread = self.threads.get(&number)?;
+        let thread = self.threads.get(number)?;
         let place = Place { func, block, index: index as u32 };
         Some(Moment { thread: number, place, span, clock: thread.clock, point: thread.point })
     }
 
     /// An expression of the running function.
     pub(crate) fn evaluate(&mut self, number: u32, expr: &Expr) -> Result<Val, Halt> {
-        let Some(thread) = self.threads.get(&number) else { return Err(Halt::Over) };
+        let Some(thread) = self.threads.get(number) else { return Err(Halt::Over) };
         let Some(frame) = thread.frames.last() else { return Err(Halt::Over) };
+        match expr {
+            Expr::Local(local) => return Ok(frame.locals.get(local.index()).copied().unwrap_or_default()),
+            Expr::Const { bits, .. } => return Ok(Val::fixed(*bits)),
+            _ => {}
+        }
         let function = &self.program.functions[frame.func];
         let leaves = FrameLeaves { program: self.program, function, instances: self.instances, thread: number, frame };
         let mut evaluator = Evaluator { terms: &mut self.terms, model: self.program.model, pins: Vec::new() };
@@ -513,6 +631,9 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
     /// One instruction or terminator.
     fn step(&mut self, number: u32, alone: bool) -> Going {
         let thread = self.thread(number)?;
+        if std::mem::take(&mut thread.stepped) {
+            thread.clock = thread.clock.saturating_add(1);
+        }
         thread.silent += 1;
         if thread.silent > PATIENCE && thread.records.peek().is_none() {
             return Err(Halt::Over);
@@ -612,34 +733,53 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
             }
         }
         let (mut slots, mut owned) = (Vec::new(), Vec::new());
-        for slot in &function.slots {
-            match self.next(number)? {
-                Record::Slot { address, .. } => {
-                    let id = self.made(number, address, slot.size)?;
-                    slots.push((address, id));
-                    owned.push(address);
-                }
-                other => return Err(self.misfit(number, "a stack object", other)),
-            }
+        for (index, slot) in function.slots.iter().enumerate() {
+            let address = match self.privacy.slot(func, index) {
+                Some(quiet) => self.quiet_slot(number, quiet, slot.size)?,
+                None => match self.next(number)? {
+                    Record::Slot { address, .. } => {
+                        self.made(number, address, slot.size)?;
+                        address
+                    }
+                    other => return Err(self.misfit(number, "a stack object", other)),
+                },
+            };
+            slots.push(address);
+            owned.push(address);
         }
         let frame = Frame { func, block: BlockId(0), index: 0, locals, slots, dst, owned };
         self.thread(number)?.frames.push(frame);
         Ok(())
     }
 
+    /// The address of a stack object that belongs to the thread alone.
+    fn quiet_slot(&mut self, number: u32, quiet: u32, size: u64) -> Result<u64, Halt> {
+        let news = self.next_news(number)?;
+        let thread = self.thread(number)?;
+        let Some(known) = thread.slot_table.get_mut(quiet as usize) else { return Err(Halt::Over) };
+        *known = news.map_or(*known, |bits| bits as u64);
+        let address = *known;
+        self.begin_private(number, address, size)?;
+        Ok(address)
+    }
+
+    /// A new object that nobody else knows: zeros.
+    pub(crate) fn begin_private(&mut self, number: u32, address: u64, bytes: u64) -> Going {
+        let thread = self.thread(number)?;
+        thread.memory.clear(address, bytes);
+        thread.add_object(address, bytes, InstanceId::private(number));
+        let at = Location { instance: InstanceId::private(number), offset: address };
+        self.listener.begin_private(at, bytes);
+        Ok(())
+    }
+
     /// The next object that the thread makes.
     pub(crate) fn made(&mut self, number: u32, address: u64, size: u64) -> Result<InstanceId, Halt> {
-        let thread = self.threads.get_mut(&number).ok_or(Halt::Over)?;
+        let thread = self.threads.get_mut(number).ok_or(Halt::Over)?;
         let id = self.instances.made(number, thread.made);
         thread.made += 1;
         if self.instances.get(id).kind == crate::instances::Kind::Slot {
-            let end = address.saturating_add(size.max(1));
-            // What a returned function left here is gone.
-            let stale: Vec<u64> = thread.stack.range(address..end).map(|(start, _)| *start).collect();
-            for start in stale {
-                thread.stack.remove(&start);
-            }
-            thread.stack.insert(address, (end, id));
+            thread.add_object(address, size, id);
         }
         Ok(id)
     }
@@ -691,15 +831,47 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
 
     /// The object at an address, as this thread sees it now.
     pub(crate) fn locate(&mut self, number: u32, address: u64) -> Location {
-        let Some(thread) = self.threads.get(&number) else {
+        let Some(thread) = self.threads.get_mut(number) else {
             return Location { instance: crate::instances::UNKNOWN, offset: address };
         };
         if let Some((start, (end, id))) = thread.stack.range(..=address).next_back()
             && address < *end
         {
-            return Location { instance: *id, offset: address - start };
+            let offset = if id.is_private() { address } else { address - start };
+            return Location { instance: *id, offset };
         }
-        let id = self.instances.at(address, thread.clock);
-        Location { instance: id, offset: address - self.instances.get(id).start }
+        if thread.generation.0 != thread.clock {
+            thread.generation = (thread.clock, self.instances.generation(thread.clock));
+        }
+        let generation = thread.generation.1;
+        let entry = &mut thread.found[(address >> 6) as usize % FOUND];
+        let found = match entry {
+            Some(found) if found.generation == generation && (found.start..found.end).contains(&address) => *found,
+            _ => {
+                let id = self.instances.at(address, thread.clock);
+                let instance = self.instances.get(id);
+                let end = instance.start.saturating_add(instance.size.max(1));
+                let is_private = matches!(instance.kind, Kind::Static(object) if self.privacy.is_private(object));
+                let start = if is_private { 0 } else { instance.start };
+                let id = if is_private { InstanceId::private(number) } else { id };
+                let found = Found { start, end, id, generation };
+                // What nobody knows has other objects in it.
+                *entry = (id != crate::instances::UNKNOWN && !is_private).then_some(found);
+                found
+            }
+        };
+        Location { instance: found.id, offset: address - found.start }
+    }
+}
+
+impl Thread {
+    fn add_object(&mut self, address: u64, size: u64, id: InstanceId) {
+        let end = address.saturating_add(size.max(1));
+        // What a returned function left here is gone.
+        let stale: Vec<u64> = self.stack.range(address..end).map(|(start, _)| *start).collect();
+        for start in stale {
+            self.stack.remove(&start);
+        }
+        self.stack.insert(address, (end, id));
     }
 }

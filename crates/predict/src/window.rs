@@ -8,7 +8,7 @@
 use crate::event::{Event, EventId, Kind, Target, ThreadEvents, TraceProgram};
 use crate::survey::{Piece, PieceId};
 use crate::walk::Location;
-use leno_logic::term::{Substitution, Term, Terms};
+use leno_logic::term::Terms;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -32,61 +32,49 @@ pub fn recorded_order(ctp: &TraceProgram) -> Vec<EventId> {
 struct Cutter<'a> {
     whole: &'a TraceProgram,
     terms: Terms,
-    substitution: Substitution,
     pieces: Vec<Piece>,
     opaque: Vec<bool>,
     numbers: BTreeMap<PieceId, PieceId>,
     memory: &'a FxHashMap<PieceId, u128>,
 }
 
-/// The state of memory while windows move over a run.
+/// What has happened before a window, as it was recorded.
 #[derive(Default)]
 pub struct Past {
-    upto: usize,
-    memory: FxHashMap<PieceId, u128>,
-    values: FxHashMap<Term, u128>,
+    /// What is in memory then.
+    pub memory: FxHashMap<PieceId, u128>,
+    /// Who made which steps: a thread, and the last schedule point that it passed before another one went on.
+    pub steps: Vec<(u32, u32)>,
 }
 
 impl Past {
-    /// Everything before this place of the recorded order has happened.
-    fn advance(&mut self, whole: &TraceProgram, order: &[EventId], upto: usize) {
-        for id in &order[self.upto..upto] {
-            let Kind::Access { reads, writes, .. } = &whole.event(*id).kind else { continue };
-            for read in reads {
-                self.values.insert(read.value, read.recorded);
+    /// These events have happened.
+    pub fn add(&mut self, whole: &TraceProgram, gone: &[EventId]) {
+        for id in gone {
+            let event = whole.event(*id);
+            if let Kind::Access { writes, .. } = &event.kind {
+                let happened = writes.iter().filter(|write| write.happened);
+                self.memory.extend(happened.map(|write| (write.piece, write.recorded)));
             }
-            for write in writes.iter().filter(|write| write.happened) {
-                self.memory.insert(write.piece, write.recorded);
+            if matches!(event.kind, Kind::Start) {
+                continue;
+            }
+            match self.steps.last_mut() {
+                Some((thread, point)) if *thread == event.thread => *point = event.point,
+                _ => self.steps.push((event.thread, event.point)),
             }
         }
-        self.upto = upto;
     }
 }
 
-/// The stretch from `from` to `to` of the recorded order. The terms of the whole move into the window: give them back with
-/// [`Window::give_back`].
-pub fn cut(whole: &mut TraceProgram, order: &[EventId], past: &mut Past, from: usize, to: usize) -> Window {
-    past.advance(whole, order, from);
-    let mut terms = std::mem::take(&mut whole.terms);
-    let roots = terms_of(whole, &order[from..to]);
-    let mut map: FxHashMap<Term, Term> = FxHashMap::default();
-    for variable in terms.variables_of(&roots) {
-        if let Some(value) = past.values.get(&variable) {
-            let width = terms.width(variable);
-            map.insert(variable, terms.bits(width, *value));
-        }
-    }
-    let mut cutter = Cutter {
-        whole,
-        terms,
-        substitution: Substitution::new(map),
-        pieces: Vec::new(),
-        opaque: Vec::new(),
-        numbers: BTreeMap::new(),
-        memory: &past.memory,
-    };
+/// The window of these events, which are the first ones of what is left. The terms of the whole move into the window: give them back
+/// with [`Window::give_back`].
+pub fn cut(whole: &mut TraceProgram, order: &[EventId], past: &Past) -> Window {
+    let terms = std::mem::take(&mut whole.terms);
+    let mut cutter =
+        Cutter { whole, terms, pieces: Vec::new(), opaque: Vec::new(), numbers: BTreeMap::new(), memory: &past.memory };
     let mut by_thread: BTreeMap<u32, Vec<EventId>> = BTreeMap::new();
-    for &id in &order[from..to] {
+    for &id in order {
         by_thread.entry(whole.event(id).thread).or_default().push(id);
     }
     let (mut events, mut origin, mut threads, mut begun) = (Vec::new(), Vec::new(), BTreeMap::new(), BTreeMap::new());
@@ -126,12 +114,7 @@ pub fn cut(whole: &mut TraceProgram, order: &[EventId], past: &mut Past, from: u
         if target.after < lo || target.after > lo + count {
             continue;
         }
-        targets.push(Target {
-            after: target.after - lo + held,
-            guard: cutter.term(target.guard),
-            bad: cutter.term(target.bad),
-            ..target.clone()
-        });
+        targets.push(Target { after: target.after - lo + held, ..target.clone() });
         numbers.push(index);
     }
     let touches = whole.touches.iter();
@@ -154,26 +137,6 @@ pub fn cut(whole: &mut TraceProgram, order: &[EventId], past: &mut Past, from: u
     Window { ctp, origin, targets: numbers }
 }
 
-/// Everything that the events of a stretch, and the targets behind them, are made of.
-fn terms_of(whole: &TraceProgram, stretch: &[EventId]) -> Vec<Term> {
-    let mut roots = Vec::new();
-    let mut ranges: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
-    for id in stretch {
-        let event = whole.event(*id);
-        let range = ranges.entry(event.thread).or_insert((event.index, event.index));
-        range.1 = event.index;
-        roots.push(event.guard);
-        if let Kind::Access { writes, .. } = &event.kind {
-            roots.extend(writes.iter().flat_map(|write| [write.value, write.condition]));
-        }
-    }
-    let is_near = |target: &&Target| {
-        ranges.get(&target.thread).is_some_and(|(first, last)| (*first..=*last + 1).contains(&target.after))
-    };
-    roots.extend(whole.targets.iter().filter(is_near).flat_map(|target| [target.guard, target.bad]));
-    roots
-}
-
 impl Window {
     /// The terms go back to where they came from.
     pub fn give_back(&mut self, whole: &mut TraceProgram) {
@@ -182,10 +145,6 @@ impl Window {
 }
 
 impl Cutter<'_> {
-    fn term(&mut self, term: Term) -> Term {
-        self.substitution.apply(&mut self.terms, term)
-    }
-
     fn piece(&mut self, id: PieceId) -> PieceId {
         let next = PieceId(self.pieces.len() as u32);
         let new = *self.numbers.entry(id).or_insert(next);
@@ -205,7 +164,6 @@ impl Cutter<'_> {
     }
 
     fn event(&mut self, event: &Event, index: u32) -> Event {
-        let guard = self.term(event.guard);
         let mut kind = event.kind.clone();
         if let Kind::Access { reads, writes, .. } = &mut kind {
             for read in reads {
@@ -213,10 +171,8 @@ impl Cutter<'_> {
             }
             for write in writes {
                 write.piece = self.piece(write.piece);
-                write.value = self.term(write.value);
-                write.condition = self.term(write.condition);
             }
         }
-        Event { index, guard, kind, ..event.clone() }
+        Event { index, kind, ..event.clone() }
     }
 }

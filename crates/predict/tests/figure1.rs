@@ -4,7 +4,7 @@ use leno_c::driver::{Input, Options, compile};
 use leno_explore::Properties;
 use leno_ir::program::Program;
 use leno_predict::record::{RecordOptions, Recorder};
-use leno_predict::trace::Trace;
+use leno_predict::trace::{Record, Trace};
 use leno_predict::{Encoding, Model, PredictOptions, Prediction, Reach, build, predict};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -32,10 +32,16 @@ fn passing_run(program: &Program) -> Trace {
         if !recorded.status.is_some_and(|status| status.success()) {
             continue;
         }
-        // Both reads of the second thread saw 1: it came last.
-        let values = leno_predict::trace::Records::new(&trace.threads[&2]);
-        let ones = values.filter(|record| matches!(record, leno_predict::trace::Record::Value(1, 4))).count();
-        if ones == 2 {
+        // The first thread had ended before the second began.
+        let ended = trace.records(1).find_map(|record| match record {
+            Record::Finished { clock } => Some(clock),
+            _ => None,
+        });
+        let began = trace.records(2).find_map(|record| match record {
+            Record::Started { clock } => Some(clock),
+            _ => None,
+        });
+        if ended.is_some() && ended < began {
             return trace;
         }
     }

@@ -4,8 +4,8 @@ use leno_c::driver::{Input, Options, compile};
 use leno_explore::Properties;
 use leno_ir::program::Program;
 use leno_predict::record::{RecordOptions, Recorder};
-use leno_predict::trace::{NoTrace, Record, Records, Trace};
-use leno_predict::{PredictOptions, Reach, build, predict};
+use leno_predict::trace::{NoTrace, Record, Trace};
+use leno_predict::{PredictOptions, Reach, build, predict_trace};
 use std::os::unix::process::ExitStatusExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -45,7 +45,7 @@ fn run(name: &str, body: &str, timeout: Option<Duration>) -> (Program, Trace, Op
 fn covers(program: &Program, trace: &Trace) {
     let events = build(program, trace);
     assert!(events.gaps.is_empty(), "{:?}", events.gaps);
-    let of_workers = [1, 2].map(|thread| Records::new(&trace.threads[&thread]).filter(is_lock).count());
+    let of_workers = [1, 2].map(|thread| trace.records(thread).filter(is_lock).count());
     assert_eq!(of_workers, [50, 50], "all that was done is in the trace");
     assert!(events.events.len() > 300);
 }
@@ -165,7 +165,7 @@ fn a_long_run_is_looked_at_in_windows() {
     let (program, trace, _) = run("long", body, None);
     let properties = Properties { race: true, deadlock: true, ..Properties::NONE };
     let options = PredictOptions { properties, window: Some(500), ..PredictOptions::default() };
-    let prediction = predict(&program, &mut build(&program, &trace), &options);
+    let prediction = predict_trace(&program, &trace, &options);
     assert!(prediction.stats.windows > 20, "{:?}", prediction.stats);
     assert_eq!(prediction.reach, Reach::Windows);
     assert!(prediction.gaps.iter().any(|gap| gap.contains("windows")), "what is missed is said");
@@ -186,7 +186,62 @@ int main(void) {
     let (program, trace, _) = run("late", body, None);
     let properties = Properties { race: true, ..Properties::NONE };
     let options = PredictOptions { properties, window: Some(400), ..PredictOptions::default() };
-    let prediction = predict(&program, &mut build(&program, &trace), &options);
+    let prediction = predict_trace(&program, &trace, &options);
     assert_eq!(prediction.confirmed().count(), 1, "{:?}", prediction.predicted);
     assert!(prediction.stats.windows > 10);
+}
+
+/// Bytes of memory that this process has had at most, so far.
+fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux");
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).expect("it is there");
+    let kilobytes: String = line.chars().filter(char::is_ascii_digit).collect();
+    kilobytes.parse::<u64>().expect("a number") * 1024
+}
+
+/// The same race at the end of runs of 5,000 and 50,000 events: what is in memory at once depends on the window only. In a process
+/// of its own, so that nobody else's memory is counted.
+#[test]
+fn a_run_ten_times_as_long_needs_no_more_memory() {
+    if std::env::var_os("LENO_MEMORY").is_none() {
+        let this = std::env::current_exe().expect("this test");
+        let name = "a_run_ten_times_as_long_needs_no_more_memory";
+        let status = Command::new(this).args(["--exact", name, "--nocapture"]).env("LENO_MEMORY", "1").status();
+        assert!(status.expect("it runs").success());
+        return;
+    }
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/programs/transfers.c");
+    let recorded = [210, 2100].map(|rounds: usize| {
+        let mut options = Options::default();
+        options.preprocess.flags = vec![format!("-DROUNDS={rounds}")];
+        let program = match compile(&[Input::File(file.into())], &options) {
+            Ok(compiled) => compiled.program,
+            Err(failure) => panic!("{failure}"),
+        };
+        let path = scratch(&format!("transfers-{rounds}.leno"));
+        let options = RecordOptions { silent: true, ..RecordOptions::default() };
+        Recorder::new(&program, options).and_then(|recorder| recorder.run(&path)).expect("it runs");
+        let trace = Trace::open(&path).expect("a trace").expect("it is one");
+        let _ = std::fs::remove_file(path);
+        (rounds, program, trace)
+    });
+    let ask = |(rounds, program, trace): &(usize, Program, Trace), properties| {
+        let options = PredictOptions { properties, window: Some(1000), ..PredictOptions::default() };
+        let prediction = predict_trace(program, trace, &options);
+        assert!(prediction.stats.events > rounds * 24, "{:?}", prediction.stats);
+        assert!(prediction.stats.windows >= rounds / 25, "{:?}", prediction.stats);
+        assert!(prediction.gaps.iter().any(|gap| gap.contains("windows of 1000 events")), "{:?}", prediction.gaps);
+        prediction
+    };
+    let peaks = recorded.each_ref().map(|recorded| {
+        let prediction = ask(recorded, Properties { deadlock: true, ..Properties::NONE });
+        assert_eq!(prediction.predicted.len(), 0);
+        peak_memory()
+    });
+    assert!(peaks[1] < peaks[0] + (4 << 20), "{peaks:?}");
+    // A witness has all steps of the run, and is as long as that.
+    for recorded in &recorded {
+        let prediction = ask(recorded, Properties { race: true, ..Properties::NONE });
+        assert_eq!(prediction.confirmed().count(), 1, "{:?}", prediction.predicted);
+    }
 }

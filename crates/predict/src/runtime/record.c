@@ -2,6 +2,11 @@
    been written is in the file whatever becomes of the process. A full chunk gets a checksum and is left; the next one is mapped.
    A clock is advanced by every step that synchronises; other records only say when they see that it has moved.
 
+   What a load returns is seldom news. Every thread keeps a table of what it last saw: what it has loaded from or stored to an
+   address is in the table under the low bits of the address. Whoever walks the thread's path later has the addresses, and keeps
+   the same table. So a load that returns what the table has is only counted; any other is written down, whoever may have
+   changed the memory: another thread, the kernel, or this thread at another address with the same low bits.
+
    Nothing here prints or changes what the program does. What goes wrong with the trace ends the recording, not the program. */
 #include <errno.h>
 #include <fcntl.h>
@@ -13,22 +18,25 @@
 #include <unistd.h>
 
 enum {
-    LENO_CLOCK = 0x01,
-    LENO_VALUE1 = 0x02, LENO_VALUE2, LENO_VALUE4, LENO_VALUE8, LENO_WIDE,
-    LENO_SLOT = 0x10, LENO_ALLOCATED, LENO_FREED, LENO_CALL, LENO_RETURN,
-    LENO_SYNC = 0x20, LENO_RELEASE, LENO_RESULT,
-    LENO_SPAWN = 0x30, LENO_JOIN, LENO_STARTED, LENO_FINISHED, LENO_BEGIN, LENO_STATIC, LENO_END, LENO_FAILED
+    LENO_CLOCK = 0x01, LENO_HITS1 = 0x07, LENO_HITS4, LENO_HITS8, LENO_CLOCK_NEAR,
+    LENO_SLOT = 0x10, LENO_ALLOCATED, LENO_FREED, LENO_CALL, LENO_RETURN, LENO_QUIET, LENO_RETURN_NARROW,
+    LENO_SYNC = 0x20, LENO_RELEASE, LENO_RESULT, LENO_SYNC_NEAR, LENO_RELEASE_NEAR, LENO_RESULT_ZERO,
+    LENO_SPAWN = 0x30, LENO_JOIN, LENO_STARTED, LENO_FINISHED, LENO_BEGIN, LENO_STATIC, LENO_END, LENO_FAILED,
+    LENO_VALUE = 0x40 /* up to seven hits before it, times 8; and the logarithm of the bytes */
 };
 
 #define LENO_CHUNK 65536u
 #define LENO_CHUNK_MAGIC 0x4b4e4843u
-#define LENO_LONGEST 48 /* of a record */
+#define LENO_LONGEST 48 /* of what is written at once */
+#define LENO_TABLE (1u << 20)
+#define LENO_SPACE (LENO_TABLE + 16 + 8 * LENO_SLOTS)
 
 struct leno_chunk {
     u32 magic, thread, number, used;
     u64 checksum; /* of the bytes that are used, when the chunk is sealed */
     u32 sealed, reserved;
-    u8 bytes[LENO_CHUNK - 32];
+    u64 hits; /* loads that returned what was foreseen */
+    u8 bytes[LENO_CHUNK - 40];
 };
 
 static struct { u64 now; char alone[120]; } leno_clock __attribute__((aligned(128)));
@@ -37,13 +45,19 @@ static u64 leno_data; /* where chunks begin */
 static u32 leno_chunks, leno_threads;
 static int leno_is_off;
 
+/* For threads that nobody knows. */
+static struct leno_chunk leno_no_chunk;
+static u8 leno_no_table[LENO_SPACE];
+
 struct leno_writer {
     struct leno_chunk *chunk;
-    u32 used, thread, number;
-    u64 clock;
+    u8 *table;
+    u64 clock; /* as this thread has last seen it */
+    u64 told;  /* hits of this chunk that are in its records */
+    u32 used, limit, thread, number;
     u8 is_known;
 };
-static __thread struct leno_writer leno_me;
+static __thread struct leno_writer leno_me = { &leno_no_chunk, leno_no_table, 0, 0, 0, 0, 0, 0, 0 };
 
 static u64 leno_checksum(const u8 *bytes, u32 count) {
     u64 sum = 0xcbf29ce484222325ull;
@@ -58,11 +72,13 @@ static u64 leno_checksum(const u8 *bytes, u32 count) {
 
 static void leno_seal(void) {
     struct leno_chunk *chunk = leno_me.chunk;
-    if (!chunk) return;
-    chunk->checksum = leno_checksum(chunk->bytes, leno_me.used);
+    if (chunk == &leno_no_chunk) return;
+    u64 sum = (leno_checksum(chunk->bytes, leno_me.used) ^ chunk->hits) * 0x100000001b3ull;
+    chunk->checksum = sum ^ sum >> 32;
     __atomic_store_n(&chunk->sealed, 1, __ATOMIC_RELEASE);
     munmap(chunk, LENO_CHUNK);
-    leno_me.chunk = 0;
+    leno_me.chunk = &leno_no_chunk;
+    leno_me.limit = 0;
 }
 
 /* A fresh chunk for this thread; without one, nothing more is recorded. */
@@ -82,7 +98,8 @@ static __attribute__((noinline, cold)) int leno_more(void) {
         leno_is_off = 1;
     } else {
         leno_me.chunk = map;
-        leno_me.used = 0;
+        leno_me.used = leno_me.told = 0;
+        leno_me.limit = sizeof leno_me.chunk->bytes - LENO_LONGEST;
         leno_me.chunk->thread = leno_me.thread;
         leno_me.chunk->number = leno_me.number++;
         __atomic_store_n(&leno_me.chunk->magic, LENO_CHUNK_MAGIC, __ATOMIC_RELEASE);
@@ -91,9 +108,12 @@ static __attribute__((noinline, cold)) int leno_more(void) {
     return map != MAP_FAILED;
 }
 
-/* One record: a byte that says what it is, and up to three words of which `bytes` bytes are kept. */
-LENO_INLINE void leno_put(u8 what, u64 a, u64 b, u64 c, u32 bytes) {
-    if (__builtin_expect(!leno_me.chunk || leno_me.used + LENO_LONGEST > sizeof leno_me.chunk->bytes, 0) && !leno_more()) return;
+LENO_INLINE int leno_has_room(void) {
+    return __builtin_expect(leno_me.used < leno_me.limit, 1) || leno_more();
+}
+
+/* One record: a byte that says what it is, and up to three words of which `bytes` bytes are kept. There is room for it. */
+LENO_INLINE void leno_write(u8 what, u64 a, u64 b, u64 c, u32 bytes) {
     u8 *at = leno_me.chunk->bytes + leno_me.used;
     at[0] = what;
     __builtin_memcpy(at + 1, &a, 8);
@@ -103,47 +123,135 @@ LENO_INLINE void leno_put(u8 what, u64 a, u64 b, u64 c, u32 bytes) {
     __atomic_store_n(&leno_me.chunk->used, leno_me.used, __ATOMIC_RELEASE);
 }
 
+LENO_INLINE void leno_put(u8 what, u64 a, u64 b, u64 c, u32 bytes) {
+    if (leno_has_room()) leno_write(what, a, b, c, bytes);
+}
+
+/* The hits that are not told yet; there is room for it. */
+static void leno_tell_hits(u64 hits) {
+    leno_me.told += hits;
+    if (hits < 256) leno_write(LENO_HITS1, hits, 0, 0, 1);
+    else if (hits >> 32 == 0) leno_write(LENO_HITS4, hits, 0, 0, 4);
+    else leno_write(LENO_HITS8, hits, 0, 0, 8);
+}
+
+static __attribute__((noinline)) void leno_ticked(u64 now) {
+    u64 moved = now - leno_me.clock;
+    leno_me.clock = now;
+    if (!leno_has_room()) return;
+    u64 hits = leno_me.chunk->hits - leno_me.told;
+    if (hits) leno_tell_hits(hits); /* those were before it */
+    if (moved < 256) leno_write(LENO_CLOCK_NEAR, moved, 0, 0, 1);
+    else leno_write(LENO_CLOCK, now, 0, 0, 8);
+}
 LENO_INLINE void leno_tick(void) {
     u64 now = __atomic_load_n(&leno_clock.now, __ATOMIC_RELAXED);
-    if (now != leno_me.clock) {
-        leno_me.clock = now;
-        leno_put(LENO_CLOCK, now, 0, 0, 8);
-    }
+    if (__builtin_expect(now != leno_me.clock, 0)) leno_ticked(now);
 }
-
 static u64 leno_next(void) {
-    return __atomic_fetch_add(&leno_clock.now, 1, __ATOMIC_SEQ_CST);
+    u64 now = __atomic_fetch_add(&leno_clock.now, 1, __ATOMIC_SEQ_CST);
+    leno_me.clock = now + 1;
+    return now;
+}
+/* A step, with the moment as so much after the last one that this thread has seen. */
+static void leno_step(u8 near, u8 far, u64 result) {
+    u64 seen = leno_me.clock, now = leno_next();
+    if (now - seen < 256 && !result) leno_put(near, now - seen, 0, 0, 1);
+    else leno_put(far, now, result, 0, far == LENO_SYNC ? 16 : 8);
 }
 
-LENO_INLINE void leno_record_value(u64 bits, u32 bytes) {
+static __attribute__((noinline)) void leno_record(u64 low, u64 high, u32 size) {
     leno_tick();
-    leno_put(bytes == 1 ? LENO_VALUE1 : bytes == 2 ? LENO_VALUE2 : bytes == 4 ? LENO_VALUE4 : LENO_VALUE8, bits, 0, 0, bytes);
+    if (!leno_has_room()) return;
+    u64 hits = leno_me.chunk->hits - leno_me.told;
+    if (hits > 7) {
+        leno_tell_hits(hits);
+        hits = 0;
+    }
+    leno_me.told += hits;
+    leno_write((u8)(LENO_VALUE | hits << 3 | size), low, high, 0, 1u << size);
+}
+static __attribute__((unused)) void leno_record_value(u64 bits, u32 bytes) {
+    leno_record(bits, 0, bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : 3);
 }
 static __attribute__((unused)) void leno_record_wide(u64 low, u64 high) {
-    leno_tick();
-    leno_put(LENO_WIDE, low, high, 0, 16);
+    leno_record(low, high, 4);
 }
+
+#define LENO_ACCESS(width, size) \
+    LENO_INLINE void leno_load##width(ptr at, u##width bits) { \
+        mem##width *known = (mem##width *)(leno_me.table + (at & (LENO_TABLE - 1))); \
+        leno_tick(); \
+        if (__builtin_expect(*known == bits, 1)) { \
+            leno_me.chunk->hits++; \
+        } else { \
+            *known = bits; \
+            leno_record(bits, 0, size); \
+        } \
+    } \
+    LENO_INLINE void leno_store##width(ptr at, u##width bits) { \
+        *(mem##width *)(leno_me.table + (at & (LENO_TABLE - 1))) = bits; \
+    } \
+    LENO_INLINE void leno_updated##width(ptr at, u##width bits) { \
+        leno_store##width(at, bits); \
+        leno_record(bits, 0, size); \
+    }
+LENO_ACCESS(8, 0)
+LENO_ACCESS(16, 1)
+LENO_ACCESS(32, 2)
+LENO_ACCESS(64, 3)
+
 LENO_INLINE void leno_record_slot(ptr address, u64 bytes) {
     leno_put(LENO_SLOT, address, bytes, 0, 16);
+}
+/* Most functions are called again where they were called before. */
+LENO_INLINE void leno_quiet_slot(u32 number, ptr address) {
+    mem64 *known = (mem64 *)(leno_me.table + LENO_TABLE + 16 + 8 * number);
+    if (__builtin_expect(*known == address, 1)) {
+        leno_me.chunk->hits++;
+    } else {
+        *known = address;
+        leno_record(address, 0, 3);
+    }
 }
 static __attribute__((unused)) void leno_record_allocated(ptr address, u64 bytes) {
     leno_put(LENO_ALLOCATED, address, bytes, leno_next(), 24);
 }
-static __attribute__((unused)) void leno_record_call(void) {
-    leno_tick();
-    leno_put(LENO_CALL, 0, 0, 0, 0);
+static __attribute__((unused)) void leno_record_quiet(ptr address, u64 bytes) {
+    leno_put(LENO_QUIET, address, bytes, 0, 16);
 }
-static __attribute__((unused)) void leno_record_return(u64 low, u64 high) {
-    leno_put(LENO_RETURN, low, high, 0, 16);
+
+/* What calls back is not walked: its accesses are kept out of the table, and its hits apart. */
+struct leno_inside {
+    u8 *table;
+};
+static __attribute__((unused)) struct leno_inside leno_outside(void) {
+    struct leno_inside inside = { leno_me.table };
+    leno_tick();
+    if (leno_has_room()) {
+        u64 hits = leno_me.chunk->hits - leno_me.told;
+        if (hits) leno_tell_hits(hits);
+        leno_write(LENO_CALL, 0, 0, 0, 0);
+    }
+    leno_me.table = leno_no_table;
+    return inside;
+}
+static __attribute__((unused)) void leno_record_return(struct leno_inside inside, u64 low, u64 high) {
+    leno_me.table = inside.table;
+    if (!leno_has_room()) return;
+    u64 hits = leno_me.chunk->hits - leno_me.told;
+    if (hits) leno_tell_hits(hits);
+    leno_write(high ? LENO_RETURN : LENO_RETURN_NARROW, low, high, 0, high ? 16 : 8);
 }
 static __attribute__((unused)) void leno_record_sync(int result) {
-    leno_put(LENO_SYNC, leno_next(), (u64)(s64)result, 0, 16);
+    leno_step(LENO_SYNC_NEAR, LENO_SYNC, (u64)(s64)result);
 }
 static __attribute__((unused)) void leno_record_release(void) {
-    leno_put(LENO_RELEASE, leno_next(), 0, 0, 8);
+    leno_step(LENO_RELEASE_NEAR, LENO_RELEASE, 0);
 }
 static __attribute__((unused)) void leno_record_result(int result) {
-    leno_put(LENO_RESULT, (u64)(s64)result, 0, 0, 8);
+    if (result) leno_put(LENO_RESULT, (u64)(s64)result, 0, 0, 8);
+    else leno_put(LENO_RESULT_ZERO, 0, 0, 0, 0);
 }
 static void leno_record_static(ptr address) {
     leno_put(LENO_STATIC, address, 0, 0, 8);
@@ -213,12 +321,21 @@ static __attribute__((unused)) int leno_is_outside(ptr address) {
 
 static void leno_in_child(void) {
     leno_is_off = 1;
-    leno_me.chunk = 0;
+    leno_me.chunk = &leno_no_chunk;
+    leno_me.limit = 0;
+}
+
+/* A table for this thread. */
+static void leno_begin_thread(u32 thread) {
+    leno_me.is_known = 1;
+    leno_me.thread = thread;
+    void *map = leno_is_off ? MAP_FAILED : mmap(0, LENO_SPACE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (map == MAP_FAILED) leno_is_off = 1;
+    else leno_me.table = map;
 }
 
 static void leno_record_begin(u64 argc, ptr argv) {
     const char *path = getenv("LENO_TRACE"), *data = getenv("LENO_TRACE_DATA");
-    leno_me.is_known = 1;
     leno_threads = 1;
     leno_is_off = 1;
     if (path && data) {
@@ -232,9 +349,10 @@ static void leno_record_begin(u64 argc, ptr argv) {
     }
     unsetenv("LENO_TRACE");
     unsetenv("LENO_TRACE_DATA");
+    leno_begin_thread(0);
     errno = 0;
     atexit(leno_seal);
-    leno_put(LENO_BEGIN, argc, argv, 0, 16);
+    leno_put(LENO_BEGIN, argc, argv, LENO_FINGERPRINT, 24);
 }
 
 /* Threads: a number for each, and which handle is whose. */
@@ -293,14 +411,15 @@ static __attribute__((unused)) void leno_release(void *start) {
 static __attribute__((unused)) void leno_await_release(void *record) {
     struct leno_start *start = record;
     while (!__atomic_load_n(&start->released, __ATOMIC_ACQUIRE)) sched_yield();
-    leno_me.is_known = 1;
-    leno_me.thread = start->thread;
+    leno_begin_thread(start->thread);
     leno_put(LENO_STARTED, leno_next(), 0, 0, 8);
     leno_record_thread_locals();
 }
 static __attribute__((unused)) void *leno_finished(void *result) {
     leno_put(LENO_FINISHED, leno_next(), 0, 0, 8);
     leno_seal();
+    if (leno_me.table != leno_no_table) munmap(leno_me.table, LENO_SPACE);
+    leno_me.table = leno_no_table;
     return result;
 }
 static __attribute__((unused, noreturn)) void leno_thread_exit(void *result) {
