@@ -29,9 +29,9 @@ pub(crate) struct Reached {
 
 /// A word that is read at the moment when a deadlock is looked for.
 pub(crate) struct Look {
-    address: Term,
-    value: Term,
-    targets: ObjectSet,
+    pub address: Term,
+    pub value: Term,
+    pub targets: ObjectSet,
 }
 
 /// From the old words: whether to wait, and for each word whether and what to write.
@@ -51,6 +51,15 @@ impl Summarizer<'_> {
             initial_value(program, terms, &given, initial, (offset, bytes), &mut |datum| self.datum_address(datum));
         self.given = given;
         value
+    }
+
+    /// What a private instance holds where this thread has not written; while a function is being summarised, since its call.
+    pub(crate) fn unwritten(&mut self, terms: &mut Terms, id: InstanceId, offset: u64, bytes: u32) -> Term {
+        if let Some(value) = self.borrowed(terms, id, offset, bytes) {
+            return value;
+        }
+        let initial = self.instances.get(id).initial;
+        self.initial_bytes(terms, initial, offset, bytes)
     }
 
     pub(crate) fn datum_address(&mut self, datum: &Datum) -> u64 {
@@ -86,7 +95,14 @@ impl Summarizer<'_> {
                 shared = true;
                 continue;
             }
+            if !self.is_settled(self.points_to.objects()[object]) {
+                self.needs(address)?;
+            }
             for id in self.instances.of(object).to_vec() {
+                if self.is_slot(id) && self.is_borrowed(id) {
+                    continue;
+                }
+                self.borrow(id);
                 let inside = self.is_inside(id, address, bytes, writes);
                 let lives = self.lives(&state, id);
                 let good = self.terms.and2(inside, lives);
@@ -147,6 +163,7 @@ impl Summarizer<'_> {
         let targets: ObjectSet = [object].into_iter().collect();
         let always = self.terms.bool(true);
         if sharing != Sharing::Shared {
+            self.borrow(id);
             let lives = self.lives(&state, id);
             let dies = self.terms.not(lives);
             let bad = self.terms.and2(state.path, dies);
@@ -154,8 +171,7 @@ impl Summarizer<'_> {
             let state = self.restrict(state, lives);
             return Ok(state.map(|state| (state, Reached { private: vec![(always, id)], shared: None, targets })));
         }
-        let is_of_another = self.instances.get(id).owner.is_some_and(|owner| owner != self.thread);
-        if is_heap || is_of_another || self.skeleton.deaths.iter().any(|death| death.instance == id) {
+        if is_heap || !self.is_surely_alive(id) {
             let valid = self.check(&state, state.path, address, bytes, writes, targets.clone());
             match self.restrict(state, valid) {
                 Some(restricted) => state = restricted,
@@ -163,6 +179,10 @@ impl Summarizer<'_> {
             }
         }
         Ok(Some((state, Reached { private: Vec::new(), shared: Some(always), targets })))
+    }
+
+    fn is_slot(&self, id: InstanceId) -> bool {
+        matches!(self.points_to.objects()[self.instances.get(id).object], AbstractObject::Slot(..))
     }
 
     /// Whether a private object lives.
@@ -231,7 +251,7 @@ impl Summarizer<'_> {
 
     pub(crate) fn read_cell(&mut self, state: &mut State, id: InstanceId, offset: u64, bytes: u32) -> Term {
         let cells = state.memory.objects.entry(id).or_default().clone();
-        let initial = self.instances.get(id).initial;
+        let (initial, is_borrowed) = (self.instances.get(id).initial, self.is_borrowed(id));
         let mut terms = std::mem::take(&mut self.terms);
         let mut was_undefined = false;
         let undefined_word = self.undefined_word.filter(|_| bytes == 4 && initial == Initial::Undefined);
@@ -239,8 +259,8 @@ impl Summarizer<'_> {
             if let Some(word) = undefined_word.filter(|_| bytes == 4) {
                 return word;
             }
-            was_undefined |= initial == Initial::Undefined;
-            self.initial_bytes(terms, initial, offset, bytes)
+            was_undefined |= initial == Initial::Undefined && !is_borrowed;
+            self.unwritten(terms, id, offset, bytes)
         });
         if was_undefined {
             // Whatever it is, it stays that.
@@ -287,6 +307,7 @@ impl Summarizer<'_> {
             let fits = known + u128::from(bytes) <= u128::from(size);
             return Ok(if fits { vec![(known as u64, always)] } else { Vec::new() });
         }
+        self.steer(offset)?;
         let known = self.terms.known(offset);
         let last = size.saturating_sub(bytes.into());
         // Low bits that are known tell the stride.
@@ -333,7 +354,8 @@ impl Summarizer<'_> {
         (value, Unit { condition, address, value: fresh, bytes })
     }
 
-    pub(crate) fn add_event(&mut self, state: &mut State, node: Option<NodeId>, mut event: Event) {
+    /// Adds an event; `shared` says where it is about shared memory at all: elsewhere nobody sees a step.
+    pub(crate) fn add_event(&mut self, state: &mut State, node: Option<NodeId>, mut event: Event, shared: Term) {
         if event.reads.is_empty() && event.writes.is_empty() {
             return;
         }
@@ -343,7 +365,8 @@ impl Summarizer<'_> {
         };
         event.occurs = state.path;
         if node.is_none() {
-            self.step(event.node, state.path);
+            let path = self.terms.and2(state.path, shared);
+            self.step(event.node, path);
         }
         for write in event.writes.iter().filter(|_| event.is_plain) {
             let condition = self.terms.and2(state.path, write.condition);
@@ -396,7 +419,7 @@ impl Summarizer<'_> {
             let (read, unit) = self.shared_read(&state, address, bytes, condition);
             let mut event = self.event(&state, reached.targets.clone(), true, from.order != Order::NotAtomic);
             event.reads.push(unit);
-            self.add_event(&mut state, None, event);
+            self.add_event(&mut state, None, event, condition);
             value = Some(read);
         }
         for (condition, id) in reached.private.into_iter().rev() {
@@ -440,7 +463,7 @@ impl Summarizer<'_> {
         if let Some(condition) = reached.shared {
             let mut event = self.event(&state, reached.targets.clone(), true, to.order != Order::NotAtomic);
             event.writes.push(Unit { condition, address, value, bytes });
-            self.add_event(&mut state, node, event);
+            self.add_event(&mut state, node, event, condition);
         }
         for (condition, id) in reached.private {
             self.private_write(&mut state, id, condition, address, bytes, value)?;
@@ -526,7 +549,7 @@ impl Summarizer<'_> {
             let mut event = self.event(&state, reached.targets.clone(), true, true);
             event.reads.push(unit);
             event.writes.push(Unit { condition: self.terms.and2(condition, writes), address, value: new, bytes });
-            self.add_event(&mut state, None, event);
+            self.add_event(&mut state, None, event, condition);
             old = Some(value);
         }
         for (condition, id) in reached.private.into_iter().rev() {
@@ -594,6 +617,9 @@ impl Summarizer<'_> {
                 value = Some(read);
             }
             for (condition, id) in reached.private.iter().rev() {
+                if self.is_borrowed(*id) && self.instances.get(*id).initial == Initial::Undefined {
+                    self.cannot_be_summarized("a function locks private memory of its caller")?;
+                }
                 self.undefined_word = Some(self.terms.bits(32, UNDEFINED));
                 let here = self.private_read(&mut state, *id, at, 4)?;
                 self.undefined_word = None;
@@ -650,7 +676,7 @@ impl Summarizer<'_> {
         }
         let mut event = self.event(&state, reached.targets.clone(), false, true);
         (event.reads, event.writes) = (units, writes);
-        self.add_event(&mut state, None, event);
+        self.add_event(&mut state, None, event, reached.shared.unwrap_or(Term::TRUE));
         let bad = self.terms.and2(state.path, undefined);
         self.violate(ViolationKind::Uninitialised, bad);
         Ok(self.restrict(state, defined).map(|state| (state, old)))
@@ -728,6 +754,7 @@ impl Summarizer<'_> {
         let (size, extent) = match self.terms.as_bits(size) {
             Some(size) => (size, None),
             None => {
+                self.needs(size)?;
                 let word = u32::from(self.program.model.pointer_bits());
                 let size = self.fit(size, word);
                 let what = Bounded::Allocation(place);
@@ -744,6 +771,11 @@ impl Summarizer<'_> {
         };
         let initial = if zeroed { Initial::Zero } else { Initial::Undefined };
         let what = AbstractObject::Site(place);
+        if self.recording.is_some() {
+            let address = self.allocate_later(what, size as u64, initial, storage, state.path)?;
+            state.set_local(dst.0 as usize, address);
+            return Ok(Some(state));
+        }
         let id = self.add_instance(what, size as u64, initial, storage == Storage::Heap, false)?;
         self.instances.get_mut(id).extent = extent;
         if storage == Storage::Stack {
@@ -768,6 +800,7 @@ impl Summarizer<'_> {
             if self.shared.of(object) == Sharing::Shared {
                 continue;
             }
+            self.cannot_be_summarized("a function frees private memory")?;
             for id in self.instances.of(object).to_vec() {
                 let (base, is_heap) = (self.instances.get(id).base, self.instances.get(id).is_heap);
                 let base = self.pointer(base);

@@ -1,12 +1,13 @@
-//! Calls and returns. A function is executed where it is called; of external functions, what is known of them.
+//! Calls and returns. A function is executed where it is called, or its summary is put in; of external functions, what is known of them.
 
+use crate::function::{Calls, FunctionSummary};
 use crate::objects::{Initial, InstanceId};
-use crate::skeleton::{Bounded, Death};
+use crate::skeleton::{Bounded, Death, ThreadIndex};
 use crate::state::State;
 use crate::summarize::{Activation, Frame, Refused, Summarizer};
 use leno_ir::interp::ViolationKind;
 use leno_ir::points_to::AbstractObject;
-use leno_ir::program::{BlockId, Body, Callee, Expr, FuncId, Type};
+use leno_ir::program::{BlockId, Body, Callee, Expr, FuncId};
 use leno_ir::sharing::Sharing;
 use leno_logic::term::Term;
 use rustc_hash::FxHashMap;
@@ -14,27 +15,77 @@ use std::rc::Rc;
 
 /// Calls within calls.
 const MOST_ACTIVATIONS: usize = 1_000;
-
 impl Summarizer<'_> {
-    /// Executes a function. None if it never returns.
+    /// Goes from before a call to after it. None if the function never returns.
     pub(crate) fn call(
         &mut self,
         func: FuncId,
         args: Vec<Option<Term>>,
-        mut state: State,
+        state: State,
     ) -> Result<Option<(State, Option<Term>)>, Refused> {
         let recursion = self.active.iter().filter(|active| active.func == func && active.path != state.path).count();
         if recursion as u32 > self.bounds.of(Bounded::Recursion(func)) || self.active.len() > MOST_ACTIVATIONS {
             self.cut(state.path, Bounded::Recursion(func));
             return Ok(None);
         }
+        let function = &self.program.functions[func];
+        let mut fitting = Vec::new();
+        for (index, local) in function.locals.iter().take(function.params as usize).enumerate() {
+            let width = self.width(local.ty);
+            fitting.push(args.get(index).copied().flatten().map(|value| self.fit(value, width)));
+        }
+        if let Some(summary) = self.choose(func, &fitting, &state) {
+            self.work += summary.work;
+            self.instantiated += 1;
+            return self.instantiate(&summary, &fitting, state);
+        }
+        let pattern = self.pattern_of(func, &fitting).filter(|_| self.calls == Calls::Auto);
+        let before = self.work;
+        let after = self.execute(func, fitting, state)?;
+        if let Some(pattern) = pattern {
+            let executed = self.summaries.executed.entry(pattern).or_default();
+            executed.calls += 1;
+            executed.work += self.work - before;
+        }
+        Ok(after)
+    }
+
+    /// The summary to use for a call, if one is to be used.
+    ///
+    /// It takes about as long to make a summary as to execute a call, and half as long to use one. So two calls of a pattern are executed; if there
+    /// are more, there may be many more, and a summary is made. But not if it turns out to comprise much more than was executed in
+    /// these calls: then the constants that are passed decide what is executed, and all of the rest would have to be made
+    /// and thrown away again at each call. Such a function, and one that cannot be summarised, is executed at each call.
+    fn choose(&mut self, func: FuncId, args: &[Option<Term>], state: &State) -> Option<Rc<FunctionSummary>> {
+        let is_entry = self.active.is_empty() && self.thread == ThreadIndex(0);
+        let is_deep = self.active.len() > MOST_ACTIVATIONS / 2;
+        if self.calls == Calls::Inline || is_entry || is_deep || state.section.is_some() || state.sleep.is_some() {
+            return None;
+        }
+        loop {
+            let pattern = self.pattern_of(func, args)?;
+            let most = match self.calls {
+                Calls::Auto => self.summaries.executed.get(&pattern)?.most_work()?,
+                _ => u64::MAX,
+            };
+            match self.summary_of(&pattern) {
+                Some(summary) => return self.is_applicable(&summary, state).then_some(summary),
+                None => self.make_summary(pattern, args, most),
+            }
+        }
+    }
+
+    /// Executes a function where it is called.
+    pub(crate) fn execute(
+        &mut self,
+        func: FuncId,
+        args: Vec<Option<Term>>,
+        mut state: State,
+    ) -> Result<Option<(State, Option<Term>)>, Refused> {
         let shape = self.shape(func)?;
         let function = &self.program.functions[func];
         let mut locals = vec![None; function.locals.len() + 1];
-        for (index, local) in function.locals.iter().take(function.params as usize).enumerate() {
-            let width = self.width(local.ty);
-            locals[index] = args.get(index).copied().flatten().map(|value| self.fit(value, width));
-        }
+        locals[..args.len()].copy_from_slice(&args);
         let saved = std::mem::replace(&mut state.locals, Rc::new(locals));
         let mut slots = Vec::new();
         for slot in function.slots.ids() {
@@ -43,6 +94,9 @@ impl Summarizer<'_> {
             let id = self.add_instance(what, size, Initial::Undefined, false, false)?;
             self.instances.get_mut(id).is_pointed_to = !shape.private_slots[slot.0 as usize];
             slots.push(id);
+        }
+        if self.recording.is_some() && !self.forgets_slots(func, &slots) {
+            self.cannot_be_summarized("the address of a stack object gets out of its function")?;
         }
         self.active.push(Activation { func, path: state.path, slots: slots.clone() });
         let mut frame = Frame { func, slots, pending: FxHashMap::default(), loops: Vec::new(), exits: Vec::new() };
@@ -103,6 +157,7 @@ impl Summarizer<'_> {
     ) -> Result<Vec<(Term, FuncId)>, Refused> {
         let address = self.evaluate(frame, state, pointer)?;
         let (functions, _) = self.points_to.functions(frame.func, pointer);
+        self.steer(address)?;
         let mut targets = Vec::new();
         let mut others = vec![state.path];
         for func in functions {
@@ -130,9 +185,9 @@ impl Summarizer<'_> {
         let function = &self.program.functions[func];
         let Body::External(external) = &function.body else { return Ok((state, None)) };
         if external.known {
-            return match function.ret {
-                Some(Type::Float(_)) => Err(Refused::floats()),
-                _ => self.call_known(func, state, values),
+            return match external.pure.then(|| self.pure_call(func, values)).flatten() {
+                Some(result) => Ok((state, Some(result))),
+                None => self.call_known(func, state, values),
             };
         }
         let may_write = |arg: &Expr| !self.points_to.points_to(frame.func, arg).is_empty();

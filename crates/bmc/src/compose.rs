@@ -13,10 +13,12 @@ use crate::skeleton::{Check, Event, Join, NodeId, Unit};
 use crate::summarize::Summarizer;
 use leno_ir::points_to::{AbstractId, ObjectSet};
 use leno_ir::sharing::Sharing;
+use leno_logic::core::Answer;
+use leno_logic::limits::Limits;
 use leno_logic::literal::Lit;
 use leno_logic::order::Node;
-use leno_logic::solver::Solver;
-use leno_logic::term::{Sort, Term};
+use leno_logic::solver::{Copied, Solver};
+use leno_logic::term::{Sort, Term, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What a violation is, once it is found.
@@ -48,6 +50,15 @@ pub struct Composition {
     pub doubts: Vec<Lit>,
     /// Pairs of a read and a write that may be linked.
     pub links: usize,
+    /// What reads are copies of, if there are functions that the solver may be wrong about.
+    pub copies: Vec<Copied>,
+}
+
+impl Composition {
+    /// Asks, and tells the solver what it is wrong about.
+    pub fn solve_exactly(&mut self, terms: &mut Terms, assumptions: &[Lit], limits: &Limits) -> Answer {
+        self.solver.solve_exactly(terms, &self.copies, assumptions, limits)
+    }
 }
 
 pub(crate) struct Composer<'a, 'p> {
@@ -61,6 +72,7 @@ pub(crate) struct Composer<'a, 'p> {
     /// What undefined words are for the read that is being linked, if it is of a synchronisation object.
     undefined_word: Option<Term>,
     links: usize,
+    copies: Vec<Copied>,
 }
 
 /// Puts a skeleton into a fresh solver.
@@ -92,6 +104,7 @@ pub fn compose(summary: &mut Summarizer<'_>, pruned: &Pruned, mut solver: Solver
         undefined: FxHashMap::default(),
         undefined_word: None,
         links: 0,
+        copies: Vec::new(),
     };
     composer.memory(pruned);
     composer.order(&pruned.firsts);
@@ -152,7 +165,7 @@ impl Composer<'_, '_> {
             let source = self.solver.new_literal();
             self.solver.add_clause(&[!source, occurs]);
             self.solver.add_clause(&[!source, hit]);
-            self.solver.equal_if(&mut self.summary.terms, source, read.unit.value, write.unit.value);
+            self.copy(source, read.unit.value, write.unit.value);
             self.solver.add_reads_from(theory_read, source, self.node(write_node));
             self.solver.add_hit(theory_read, hit, self.node(write_node));
             // Of two writes of one moment only the later one can be seen.
@@ -180,11 +193,19 @@ impl Composer<'_, '_> {
             let value = self.initial_value(&read.unit, &targets);
             let source = self.solver.new_literal();
             self.solver.add_clause(&[!source, occurs]);
-            self.solver.equal_if(&mut self.summary.terms, source, read.unit.value, value);
+            self.copy(source, read.unit.value, value);
             self.solver.add_reads_from(theory_read, source, self.initial);
             sources.push(source);
         }
         self.solver.add_clause(&sources);
+    }
+
+    /// Where a literal holds, a read has a value.
+    fn copy(&mut self, guard: Lit, variable: Term, of: Term) {
+        self.solver.equal_if(&mut self.summary.terms, guard, variable, of);
+        if self.summary.terms.has_functions() {
+            self.copies.push(Copied { guard, variable, of });
+        }
     }
 
     /// What a read sees that nobody has written before.
@@ -504,8 +525,8 @@ impl Composer<'_, '_> {
         let plain = plain.into_iter().map(|term| self.literal(term)).collect();
         let doubts: Vec<Term> = self.summary.skeleton.doubts.iter().map(|(condition, _)| *condition).collect();
         let doubts = doubts.into_iter().map(|condition| self.literal(condition)).collect();
-        let (solver, nodes, links) = (self.solver, self.nodes, self.links);
-        Composition { solver, nodes, suspects, violated, cuts, unaligned, plain, doubts, links }
+        let (solver, nodes, links, copies) = (self.solver, self.nodes, self.links, self.copies);
+        Composition { solver, nodes, suspects, violated, cuts, unaligned, plain, doubts, links, copies }
     }
 
     /// Pieces coincide or do not overlap, as long as all are aligned to their size. Whether a pointer is has to be asked.

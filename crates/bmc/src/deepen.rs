@@ -91,6 +91,7 @@ pub fn decide(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats
     let stats = Stats {
         rounds: stats.rounds + more.rounds,
         conflicts: stats.conflicts + more.conflicts,
+        lemmas: stats.lemmas + more.lemmas,
         summarizing: stats.summarizing + more.summarizing,
         pruning: stats.pruning + more.pruning,
         composing: stats.composing + more.composing,
@@ -165,11 +166,13 @@ fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats
     if let Some(stop) = stop.get() {
         return Round::Stopped(describe(stop));
     }
-    count(&summary, &composition, stats);
+    count(&summary, stats);
+    (stats.links, stats.suspects) = (composition.links, composition.suspects.len());
     let start = Instant::now();
-    let outcome = ask(task, &summary, &mut composition, bound, limits);
+    let outcome = ask(task, &mut summary, &mut composition, bound, limits);
     stats.solving += start.elapsed();
     stats.conflicts += composition.solver.statistics().conflicts;
+    stats.lemmas += composition.solver.lemmas();
     match outcome {
         Round::Decided(Staged::Safe) => match summary.skeleton.gaps.first() {
             Some(gap) => Round::Stopped(format!("no violation was found, but {gap}")),
@@ -179,14 +182,14 @@ fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats
     }
 }
 
-fn count(summary: &Summarizer<'_>, composition: &Composition, stats: &mut Stats) {
+/// What is in a skeleton.
+pub fn count(summary: &Summarizer<'_>, stats: &mut Stats) {
     let skeleton = &summary.skeleton;
     stats.threads = skeleton.threads.len();
     stats.events = skeleton.events.len();
     stats.reads = skeleton.events.iter().map(|event| event.reads.len()).sum();
     stats.writes = skeleton.events.iter().map(|event| event.writes.len()).sum();
-    stats.links = composition.links;
-    stats.suspects = composition.suspects.len();
+    stats.instantiated = summary.instantiated;
 }
 
 /// The literal under which at most so many times one thread takes over from another.
@@ -207,39 +210,62 @@ fn bound_switches(summary: &Summarizer<'_>, composition: &mut Composition, switc
     composition.solver.bound_switches(&events, switches)
 }
 
+/// Asks for a violation; none if there is none. The interpreter may confirm one also if the model is wrong about values of
+/// floats: that is tried, more and more rarely, while the solver is told about them.
+fn find_violation(
+    summary: &mut Summarizer<'_>,
+    composition: &mut Composition,
+    bound: Option<Lit>,
+    limits: &Limits,
+) -> Option<Round> {
+    let mut assumptions: Vec<Lit> = std::iter::once(composition.violated).chain(bound).collect();
+    let needed = assumptions.len();
+    assumptions.extend(&composition.plain);
+    let mut models: u64 = 0;
+    loop {
+        match composition.solver.solve(&assumptions, limits) {
+            Answer::Satisfiable => models += 1,
+            Answer::Unknown(stop) => return Some(Round::Stopped(describe(stop))),
+            Answer::Unsatisfiable if assumptions.len() > needed => {
+                assumptions.truncate(needed);
+                continue;
+            }
+            Answer::Unsatisfiable => return None,
+        }
+        let (mismatches, model) = composition.solver.mismatches(&summary.terms, &composition.copies);
+        if mismatches.is_empty() || models.is_power_of_two() {
+            match witness::witness(summary, composition) {
+                Ok(witness) => return Some(Round::Decided(Staged::Unsafe(Box::new(witness)))),
+                Err(reason) if mismatches.is_empty() => {
+                    let reason = match assumptions.len() == needed && !composition.plain.is_empty() {
+                        true => {
+                            "there may be a violation that depends on input from outside, which is not tried".into()
+                        }
+                        false => format!("a violation was found that the interpreter does not confirm: {reason}"),
+                    };
+                    return Some(Round::Stopped(reason));
+                }
+                Err(_) => {}
+            }
+        }
+        composition.solver.exclude(&mut summary.terms, &mismatches, &model);
+    }
+}
+
 /// Asks for a violation, and then for loops that can go on.
 fn ask(
     task: &Task,
-    summary: &Summarizer<'_>,
+    summary: &mut Summarizer<'_>,
     composition: &mut Composition,
     bound: Option<Lit>,
     limits: &Limits,
 ) -> Round {
-    let assumptions: Vec<Lit> = std::iter::once(composition.violated).chain(bound).collect();
-    let plain: Vec<Lit> = assumptions.iter().chain(&composition.plain).copied().collect();
-    let mut answer = composition.solver.solve(&plain, limits);
-    let mut is_plain = true;
-    if answer == Answer::Unsatisfiable && !composition.plain.is_empty() {
-        (answer, is_plain) = (composition.solver.solve(&assumptions, limits), false);
-    }
-    match answer {
-        Answer::Satisfiable => {
-            return match witness::witness(summary, composition) {
-                Ok(witness) => Round::Decided(Staged::Unsafe(Box::new(witness))),
-                Err(_) if !is_plain => Round::Stopped(
-                    "there may be a violation that depends on input from outside, which is not tried".to_string(),
-                ),
-                Err(reason) => {
-                    Round::Stopped(format!("a violation was found that the interpreter does not confirm: {reason}"))
-                }
-            };
-        }
-        Answer::Unknown(stop) => return Round::Stopped(describe(stop)),
-        Answer::Unsatisfiable => {}
+    if let Some(found) = find_violation(summary, composition, bound, limits) {
+        return found;
     }
     let mut was_needed = bound.is_some_and(|bound| composition.solver.failed().contains(&bound));
     if let Some(unaligned) = composition.unaligned {
-        match composition.solver.solve(&[unaligned], limits) {
+        match composition.solve_exactly(&mut summary.terms, &[unaligned], limits) {
             Answer::Satisfiable => {
                 return Round::Stopped("a pointer may be used that is not aligned to what it points to".to_string());
             }
@@ -254,7 +280,7 @@ fn ask(
             continue;
         }
         let assumptions: Vec<Lit> = std::iter::once(composition.cuts[index]).chain(bound).collect();
-        match composition.solver.solve(&assumptions, limits) {
+        match composition.solve_exactly(&mut summary.terms, &assumptions, limits) {
             Answer::Satisfiable => open.push(cut.what),
             Answer::Unknown(stop) => return Round::Stopped(describe(stop)),
             Answer::Unsatisfiable => {
@@ -265,9 +291,13 @@ fn ask(
     open.sort_unstable();
     open.dedup();
     if open.is_empty() {
-        for (&doubtful, (_, what)) in composition.doubts.iter().zip(&summary.skeleton.doubts) {
-            match composition.solver.solve(&[doubtful], limits) {
-                Answer::Satisfiable => return Round::Stopped(format!("no violation was found, but {what}")),
+        for index in 0..composition.doubts.len() {
+            let doubtful = [composition.doubts[index]];
+            match composition.solve_exactly(&mut summary.terms, &doubtful, limits) {
+                Answer::Satisfiable => {
+                    let (_, what) = &summary.skeleton.doubts[index];
+                    return Round::Stopped(format!("no violation was found, but {what}"));
+                }
                 Answer::Unknown(stop) => return Round::Stopped(describe(stop)),
                 Answer::Unsatisfiable => {}
             }

@@ -104,6 +104,10 @@ impl<'a> Formulas<'a> {
                 _ => infix(high, "::", low),
             },
             Node::Extract { term, low, width } => format!("{}[{}:{low}]", self.operand(term), low + width - 1),
+            Node::Apply(function, arguments) => {
+                let arguments: Vec<String> = arguments.into_iter().flatten().map(|a| self.write(a)).collect();
+                format!("{}({})", self.terms.function_of(function).name(), arguments.join(", "))
+            }
             Node::SignExtend { term: inner, width } => format!("sext({}, {width})", self.write(inner)),
         }
     }

@@ -6,6 +6,8 @@
 //! | `objects` | every allocation, activation and thread has instances of its own |
 //! | `summarize`, `unroll`, `state`, `calls`, `threads`, `evaluate`, `access`, `private`, `sync` | bounded symbolic execution of a thread into events |
 //! | `outside` | what comes in: arguments, input, the time |
+//! | `floats` | floating point, of which the solver is told what it needs |
+//! | `function`, `instantiate` | functions that are summarised once, for all their calls |
 //! | `liveness`, `trail`, `features` | what matters of a state, what a thread has done, what a program makes use of |
 //! | `skeleton` | the events: location, value, condition, order |
 //! | `pieces` | accesses of different sizes, cut up |
@@ -28,9 +30,12 @@ mod deadlock;
 mod deepen;
 mod evaluate;
 mod features;
+mod floats;
 mod formula;
+mod function;
 mod happens;
 mod implication;
+mod instantiate;
 mod liveness;
 mod loops;
 mod nesting;
@@ -54,6 +59,7 @@ mod witness;
 
 pub use cssa::Mode;
 pub use deepen::{Completed, Unknown};
+pub use function::Calls;
 pub use reported::Reported;
 pub use show::Picture;
 pub use skeleton::{Bounded, Skeleton};
@@ -68,7 +74,7 @@ use leno_logic::solver::Solver;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use summarize::Summarizer;
 
 /// What to look for, and how.
@@ -81,6 +87,8 @@ pub struct Task {
     /// Whether to leave out links and races that can be seen to be impossible. Without it, everything is composed with everything.
     pub prune: bool,
     pub mode: Mode,
+    /// What becomes of calls.
+    pub calls: Calls,
     /// What is known already, and not looked for.
     pub reported: BTreeSet<Reported>,
 }
@@ -93,6 +101,7 @@ impl Task {
             context_bound: None,
             prune: true,
             mode: Mode::default(),
+            calls: Calls::default(),
             reported: BTreeSet::new(),
         }
     }
@@ -129,8 +138,12 @@ pub struct Stats {
     pub links: usize,
     /// Violations that were looked for.
     pub suspects: usize,
+    /// Calls that were made by a summary of the function.
+    pub instantiated: usize,
     /// Of all rounds.
     pub conflicts: u64,
+    /// What the solver had to be told about floats, in all rounds.
+    pub lemmas: u64,
     pub summarizing: Duration,
     pub pruning: Duration,
     pub composing: Duration,
@@ -176,6 +189,20 @@ pub fn query(program: &Program, task: &Task) -> Result<String, String> {
         let composition = compose(&mut summary, &pruned, Solver::default().recording());
         let query = composition.solver.query().ok_or("nothing was recorded")?;
         Ok(query.script(&summary.terms, &[composition.violated]).question())
+    })
+}
+
+/// Only the first step within the first bounds: what it took to get the skeleton.
+pub fn summarize(program: &Program, task: &Task) -> Result<Stats, String> {
+    on_a_large_stack(|| {
+        let bounds = loops::bounds(program, &task.unwinding)?;
+        let never = || false;
+        let start = Instant::now();
+        let mut summary = Summarizer::new(program, task, &bounds, &never);
+        summary.run().map_err(|refused| refused.reason)?;
+        let mut stats = Stats { rounds: 1, summarizing: start.elapsed(), ..Stats::default() };
+        deepen::count(&summary, &mut stats);
+        Ok(stats)
     })
 }
 

@@ -77,6 +77,20 @@ impl Instances {
         Some(id)
     }
 
+    /// The number of the next instance.
+    pub fn next(&self) -> InstanceId {
+        InstanceId(self.all.len() as u32)
+    }
+
+    /// Nobody can point to the instances from this one on any more.
+    pub fn hide_from(&mut self, first: InstanceId) {
+        for instance in &self.all[first.0 as usize..] {
+            if let Some(ids) = self.by_object.get_mut(&instance.object) {
+                ids.retain(|id| *id < first);
+            }
+        }
+    }
+
     /// How many granules have been given away.
     pub fn granules(&self) -> u64 {
         self.by_granule.len() as u64

@@ -28,8 +28,8 @@ struct Directive {
     /// The bytes of what it prints, or of what it writes to.
     bytes: u64,
     width: Option<u64>,
-    /// `*` in a format to scan: nothing is written. In one to print: the width is an argument.
-    starred: bool,
+    /// `*` in a format to scan: nothing is written. In one to print: widths and precisions that are arguments.
+    stars: u64,
     precise: bool,
     /// How long it is in the format.
     letters: u64,
@@ -109,12 +109,16 @@ impl Summarizer<'_> {
     }
 
     /// The private object that lives at an address for certain, and the offset.
-    fn private_place(&self, state: &State, address: u64) -> Option<(InstanceId, u64)> {
+    fn private_place(&mut self, state: &State, address: u64) -> Option<(InstanceId, u64)> {
         let id = self.instances.at(self.program.model, address)?;
         let instance = self.instances.get(id);
         let is_private = instance.sharing != Sharing::Shared && !instance.is_function && instance.extent.is_none();
         let offset = address.checked_sub(instance.base)?;
-        (is_private && !state.memory.dead.contains_key(&id) && offset < instance.size).then_some((id, offset))
+        if !is_private || state.memory.dead.contains_key(&id) || offset >= instance.size {
+            return None;
+        }
+        self.borrow(id);
+        Some((id, offset))
     }
 
     /// Fresh bytes where an argument points to; nothing where it is null.
@@ -155,7 +159,8 @@ impl Summarizer<'_> {
             }
         }
         if !event.writes.is_empty() {
-            self.add_event(state, *node, event);
+            let always = self.terms.bool(true);
+            self.add_event(state, *node, event, always);
             *node = self.skeleton.events.last().map(|event| event.node);
         }
         Some(())
@@ -170,7 +175,7 @@ impl Summarizer<'_> {
     }
 
     /// The bytes from an address to the end of its object.
-    fn room(&self, state: &State, address: u64) -> Option<u64> {
+    fn room(&mut self, state: &State, address: u64) -> Option<u64> {
         let id = self.private_place(state, address).map(|(id, _)| id).or_else(|| self.shared_place(address))?;
         let instance = self.instances.get(id);
         Some(instance.size - (address - instance.base))
@@ -207,7 +212,7 @@ impl Summarizer<'_> {
         let text = self.constant_text(values.get(format).copied().flatten()?)?;
         let directives = self.directives(&text, true)?;
         let count = self.terms.variable(Sort::Bits(width), name.to_string());
-        let all = directives.iter().filter(|directive| !directive.starred && directive.conversion != b'n').count();
+        let all = directives.iter().filter(|directive| directive.stars == 0 && directive.conversion != b'n').count();
         let end = self.terms.bits(width, (1 << width) - 1);
         let most = self.terms.bits(width, all as u128);
         let (is_end, fits) = (self.terms.eq(count, end), self.terms.ule(count, most));
@@ -216,7 +221,7 @@ impl Summarizer<'_> {
         let result = if name == "sscanf" { count } else { self.unless_plain(count, end) };
         let mut next = self.known(values, format + 1)?;
         let (mut assigned, mut node) = (0, None);
-        for directive in directives.into_iter().filter(|directive| !directive.starred) {
+        for directive in directives.into_iter().filter(|directive| directive.stars == 0) {
             let pointer = self.area_word(state, &mut next)?;
             let pointer = self.terms.as_bits(pointer)? as u64;
             let before = self.terms.bits(width, assigned);
@@ -268,6 +273,7 @@ impl Summarizer<'_> {
         for directive in self.directives(&text, false)? {
             let address = self.printed(state, &directive, &mut next)?;
             let most = match directive.conversion {
+                _ if directive.stars > 0 => return None,
                 b'c' => 1,
                 b's' => self.room(state, self.terms.as_bits(address?)? as u64)?,
                 b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => return None,
@@ -285,9 +291,7 @@ impl Summarizer<'_> {
     /// Moves past the argument of a directive that prints; gives it if it is the address of a text.
     fn printed(&mut self, state: &mut State, directive: &Directive, next: &mut u64) -> Option<Option<Term>> {
         let word = self.program.model.pointer_bytes();
-        if directive.starred {
-            return None;
-        }
+        *next += directive.stars * word;
         match directive.conversion {
             b's' if !directive.precise => return Some(Some(self.area_word(state, next)?)),
             b's' | b'n' => return None,
@@ -404,10 +408,10 @@ impl Summarizer<'_> {
             }
             let start = rest.len() + 1;
             let mut directive =
-                Directive { conversion: 0, bytes: 4, width: None, starred: false, precise: false, letters: 0 };
+                Directive { conversion: 0, bytes: 4, width: None, stars: 0, precise: false, letters: 0 };
             while let Some(flag) = rest.next_if(|byte| b"-+ #0'*.123456789".contains(byte)) {
                 match flag {
-                    b'*' => directive.starred = true,
+                    b'*' => directive.stars += 1,
                     b'.' => directive.precise = true,
                     b'0'..=b'9' if !directive.precise => {
                         let digit = u64::from(flag - b'0');

@@ -81,6 +81,11 @@ impl Cells {
         self.cells.insert(offset, (bytes, value));
     }
 
+    /// All cells: offset, length, value.
+    pub fn all(&self) -> impl Iterator<Item = (u64, u32, Term)> + '_ {
+        self.cells.iter().map(|(&offset, &(bytes, value))| (offset, bytes, value))
+    }
+
     /// Cells that differ in their values; None if they are not the same cells.
     #[allow(clippy::type_complexity)]
     pub fn differences(&self, other: &Cells) -> Option<Vec<(Option<Term>, Option<Term>)>> {

@@ -30,6 +30,21 @@ pub(crate) struct State {
 }
 
 impl State {
+    /// The beginning of something: nothing is known, nothing was done.
+    pub fn at(path: Term) -> State {
+        State {
+            path,
+            locals: Rc::new(Vec::new()),
+            memory: Memory::default(),
+            section: None,
+            depth: 0,
+            section_writes: Vec::new(),
+            reading: Rc::default(),
+            sleep: None,
+            trail: Trail::default(),
+        }
+    }
+
     pub fn set_local(&mut self, index: usize, value: Term) {
         Rc::make_mut(&mut self.locals)[index] = Some(value);
     }
@@ -97,11 +112,10 @@ impl Summarizer<'_> {
         if a == b {
             return a.clone();
         }
-        let none = self.terms.bits(32, 0);
         let mut merged = BTreeMap::new();
         for &lock in a.keys().chain(b.keys()) {
-            let (a, b) = (a.get(&lock).unwrap_or(&none), b.get(&lock).unwrap_or(&none));
-            merged.insert(lock, self.terms.ite(condition, *a, *b));
+            let (a, b) = (self.reading(a, lock), self.reading(b, lock));
+            merged.insert(lock, self.terms.ite(condition, a, b));
         }
         Rc::new(merged)
     }
@@ -126,10 +140,9 @@ impl Summarizer<'_> {
             let cells = if Rc::ptr_eq(left, right) || left == right {
                 left.clone()
             } else {
-                let initial = self.instances.get(id).initial;
                 let mut terms = std::mem::take(&mut self.terms);
                 let cells = left.merge(&mut terms, condition, right, &mut |terms, offset, bytes| {
-                    self.initial_bytes(terms, initial, offset, bytes)
+                    self.unwritten(terms, id, offset, bytes)
                 });
                 self.terms = terms;
                 Rc::new(cells)

@@ -9,13 +9,14 @@ use crate::access::Look;
 use crate::counters::First;
 use crate::cssa::{Equations, Mode};
 use crate::features::{counts_locking, has_op, special_mutexes};
+use crate::function::{Calls, Recording, Summaries};
 use crate::liveness::{Live, live};
 use crate::nesting::{Element, nesting};
 use crate::objects::{Initial, Instance, InstanceId, Instances};
 use crate::private::Memory;
 use crate::skeleton::{Bounded, Cut, Death, Input, NodeId, Skeleton, Thread, ThreadIndex, Violation};
 use crate::state::State;
-use crate::trail::{Deed, Trail};
+use crate::trail::Deed;
 use crate::unroll::Running;
 use crate::{Reported, Task};
 use leno_explore::Properties;
@@ -41,10 +42,6 @@ pub struct Refused {
 impl Refused {
     pub fn new(reason: impl Into<String>) -> Refused {
         Refused { reason: reason.into() }
-    }
-
-    pub fn floats() -> Refused {
-        Refused::new("floating-point arithmetic is not encoded yet")
     }
 }
 
@@ -143,6 +140,16 @@ pub struct Summarizer<'p> {
     pub(crate) streams: Vec<u64>,
     /// Variables about the order, made while reads of counters were replaced.
     pub(crate) firsts: Vec<First>,
+    pub(crate) calls: Calls,
+    pub(crate) summaries: Summaries,
+    /// The function that is being summarised for all its calls, if one is.
+    pub(crate) recording: Option<Box<Recording>>,
+    /// Instructions executed, those that a summary stands for included.
+    pub(crate) work: u64,
+    /// Calls that were made by a summary.
+    pub(crate) instantiated: usize,
+    /// Functions that may call themselves.
+    pub(crate) recursive: BTreeSet<FuncId>,
 }
 
 const NOWHERE: Place = Place { func: FuncId(0), block: BlockId(0), index: 0 };
@@ -190,6 +197,13 @@ impl<'p> Summarizer<'p> {
             given: Vec::new(),
             streams: Vec::new(),
             firsts: Vec::new(),
+            // Equations are about one execution of a place.
+            calls: if task.mode == Mode::Cssa { Calls::Inline } else { task.calls },
+            summaries: Summaries::default(),
+            recording: None,
+            work: 0,
+            instantiated: 0,
+            recursive: program.functions.ids().filter(|id| calls.is_recursive(*id)).collect(),
         }
     }
 
@@ -245,17 +259,7 @@ impl<'p> Summarizer<'p> {
         self.thread = started.index;
         self.last = self.skeleton.add_node(started.index);
         self.skeleton.threads[started.index.0 as usize].first = self.last;
-        let state = State {
-            path: started.path,
-            locals: Rc::new(Vec::new()),
-            memory: Memory::default(),
-            section: None,
-            depth: 0,
-            section_writes: Vec::new(),
-            reading: Rc::default(),
-            sleep: None,
-            trail: Trail::default(),
-        };
+        let state = State::at(started.path);
         let word = self.program.model.word();
         let args = started.args.into_iter().map(Some).collect();
         let mut ends = Vec::new();
@@ -299,6 +303,9 @@ impl<'p> Summarizer<'p> {
     pub(crate) fn static_address(&mut self, object: ObjectId) -> Result<u64, Refused> {
         let data = &self.program.objects[object];
         let owner = (data.kind == ObjectKind::ThreadLocal).then_some(self.thread);
+        if owner.is_some() {
+            self.cannot_be_summarized("a function uses a thread-local object")?;
+        }
         if let Some(id) = self.statics.get(&(object, owner)) {
             return Ok(self.instances.get(*id).base);
         }
@@ -385,6 +392,7 @@ impl<'p> Summarizer<'p> {
         let function: &'p leno_ir::program::Function = &self.program.functions[frame.func];
         let Body::Blocks(blocks) = &function.body else { return Ok(()) };
         let code = &blocks[block];
+        self.count_work(code.instrs.len() + 1)?;
         let mut state = state;
         for (index, instr) in code.instrs.iter().enumerate() {
             self.here = (Place { func: frame.func, block, index: index as u32 }, instr.span);
@@ -403,8 +411,8 @@ impl<'p> Summarizer<'p> {
             TerminatorKind::Branch { cond, then, otherwise } => {
                 let condition = self.condition(frame, &mut state, cond)?;
                 let negation = self.terms.not(condition);
-                if self.terms.as_bool(condition).is_none() {
-                    frame.note_decision(&[*then, *otherwise]);
+                if self.terms.as_bool(condition).is_none() && frame.note_decision(&[*then, *otherwise]) {
+                    self.steer(condition)?;
                 }
                 self.go(frame, &state, condition, *then);
                 self.go(frame, &state, negation, *otherwise);
@@ -414,7 +422,9 @@ impl<'p> Summarizer<'p> {
                 let width = self.terms.width(value);
                 if self.terms.as_bits(value).is_none() {
                     let targets: Vec<BlockId> = cases.iter().map(|(_, target)| *target).chain([*default]).collect();
-                    frame.note_decision(&targets);
+                    if frame.note_decision(&targets) {
+                        self.steer(value)?;
+                    }
                 }
                 let mut none = Vec::new();
                 for (case, target) in cases {
@@ -433,12 +443,13 @@ impl<'p> Summarizer<'p> {
                     state.set_local(last, value);
                 }
                 // (With the return from the entry function everything ends, which nobody sees.)
-                if self.active.len() > 1 || self.thread != ThreadIndex(0) {
+                if self.active.len() > 1 || self.thread != ThreadIndex(0) || self.recording.is_some() {
                     self.end_lives(&frame.slots, &mut state);
                 }
                 frame.exits.push(state);
             }
             TerminatorKind::ThreadExit(value) => {
+                self.cannot_be_summarized("a function ends its thread")?;
                 let value = self.evaluate(frame, &mut state, value)?;
                 let all: Vec<InstanceId> = self.active.iter().flat_map(|active| active.slots.clone()).collect();
                 self.end_lives(&all, &mut state);

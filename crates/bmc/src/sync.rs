@@ -11,6 +11,7 @@ use crate::trail::Deed;
 use leno_ir::interp::ViolationKind;
 use leno_ir::program::{DataModel, Expr, LocalId, LockKind, SyncOp};
 use leno_logic::term::{Sort, Term};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 const EPERM: u128 = 1;
@@ -72,7 +73,10 @@ impl Summarizer<'_> {
         self.terms.eq(word, value)
     }
 
-    fn me(&mut self) -> Term {
+    pub(crate) fn me(&mut self) -> Term {
+        if let Some(recording) = &self.recording {
+            return recording.me;
+        }
         self.terms.bits(32, u128::from(self.thread.0) + 1)
     }
 
@@ -85,6 +89,12 @@ impl Summarizer<'_> {
         at: &Expr,
     ) -> Result<Option<State>, Refused> {
         let address = self.evaluate(frame, &mut state, at)?;
+        if self.instance_at(address).is_none()
+            && self.points_to.points_to(frame.func, at).intersects(&self.special_mutexes)
+        {
+            // How many words it has depends on what it is.
+            self.needs(address)?;
+        }
         let place = (at, address);
         let first = self.skeleton.events.len();
         let after = match op {
@@ -553,10 +563,21 @@ impl Summarizer<'_> {
     /// Who holds a lock for reading is known to the thread alone; here, of locks at known addresses.
     fn reads_of(&mut self, state: &State, address: Term) -> Result<(u64, Term), Refused> {
         let Some(known) = self.terms.as_bits(address) else {
+            self.needs(address)?;
             return Err(Refused::new("a read-write lock at an address that is not known"));
         };
-        let none = self.word32(0);
-        Ok((known as u64, state.reading.get(&(known as u64)).copied().unwrap_or(none)))
+        Ok((known as u64, self.reading(&state.reading, known as u64)))
+    }
+
+    /// How often a lock is held for reading.
+    pub(crate) fn reading(&mut self, all: &BTreeMap<u64, Term>, lock: u64) -> Term {
+        match (all.get(&lock), &mut self.recording) {
+            (Some(value), _) => *value,
+            (None, None) => self.word32(0),
+            (None, Some(recording)) => {
+                *recording.reading.entry(lock).or_insert_with(|| self.terms.variable(Sort::Bits(32), "reading"))
+            }
+        }
     }
 
     fn read_write_lock(

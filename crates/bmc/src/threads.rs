@@ -16,6 +16,7 @@ impl Summarizer<'_> {
         func: &Expr,
         args: &[Expr],
     ) -> Result<Option<State>, Refused> {
+        self.cannot_be_summarized("a function starts a thread")?;
         self.affect(&mut state);
         let mut values = Vec::new();
         for arg in args {

@@ -16,6 +16,25 @@ pub enum Deed {
     Release(Term),
 }
 
+impl Deed {
+    /// The lock that it was done to.
+    pub fn lock(self) -> Option<Term> {
+        match self {
+            Deed::Effect => None,
+            Deed::Acquire(lock) | Deed::Release(lock) => Some(lock),
+        }
+    }
+
+    /// The same, done to another lock.
+    pub fn map(self, other: impl Fn(Term) -> Term) -> Deed {
+        match self {
+            Deed::Effect => Deed::Effect,
+            Deed::Acquire(lock) => Deed::Acquire(other(lock)),
+            Deed::Release(lock) => Deed::Release(other(lock)),
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Entry {
     deed: Deed,
@@ -56,6 +75,11 @@ impl Trail {
         }
         entries.reverse();
         entries
+    }
+
+    /// All that was done, the oldest first.
+    pub fn since_start(&self) -> Vec<(Deed, Term)> {
+        self.beyond(&Trail::default())
     }
 
     /// Where paths meet: what was done on either.

@@ -36,12 +36,16 @@ pub(crate) struct Running {
 }
 
 impl Frame {
-    /// Where to go from here depends on what reads and inputs give.
-    pub(crate) fn note_decision(&mut self, targets: &[BlockId]) {
+    /// Where to go from here depends on what reads and inputs give. Whether that is staying in a loop or leaving it.
+    pub(crate) fn note_decision(&mut self, targets: &[BlockId]) -> bool {
+        let mut decides = false;
         for running in &mut self.loops {
             let stays = |target: &BlockId| running.blocks.binary_search(target).is_ok();
-            running.is_decided |= targets.iter().any(stays) && !targets.iter().all(stays);
+            let decides_this = targets.iter().any(stays) && !targets.iter().all(stays);
+            running.is_decided |= decides_this;
+            decides |= decides_this;
         }
+        decides
     }
 
     fn take_decided(&mut self) -> bool {

@@ -9,10 +9,12 @@ use crate::skeleton::{NodeId, ThreadIndex};
 use crate::summarize::Summarizer;
 use leno_explore::{What, circle, claim, claim_race, options};
 use leno_ir::interp::{
-    Captured, Ending, Environment, FileHandle, Image, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId,
-    Violation, Wait,
+    Captured, Ending, Environment, FileHandle, Image, Machine, Next, OpenMode, Owner, Source, Status, StepResult,
+    ThreadId, Violation, Wait,
 };
+use leno_ir::points_to::AbstractObject;
 use leno_ir::program::{Op, Place};
+use leno_ir::sharing::Sharing;
 use leno_ir::witness::{Claim, Input, Observer, Recorder, Witness};
 use leno_logic::order::Node;
 use leno_logic::term::Evaluation;
@@ -186,7 +188,7 @@ fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witn
             return Err("a thread that was not started has to run".to_string());
         };
         let ran = match place {
-            Some(place) => run_to(&mut machine, &mut inputs, &mut recorder, id, place),
+            Some(place) => run_to(summary, &mut machine, &mut inputs, &mut recorder, id, place),
             None => run_to_end(&mut machine, &mut inputs, &mut recorder, id),
         };
         match ran {
@@ -253,7 +255,7 @@ fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witn
                 };
                 let ran = match event.in_section {
                     true => run_to_section(&mut machine, &mut inputs, &mut recorder, id),
-                    false => run_to(&mut machine, &mut inputs, &mut recorder, id, event.place),
+                    false => run_to(summary, &mut machine, &mut inputs, &mut recorder, id, event.place),
                 };
                 match ran {
                     Ran::There => ids.push(id),
@@ -269,7 +271,8 @@ fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witn
                     // What the section would do is seen by doing it, on another machine.
                     let (mut trial, mut trial_inputs) = (machine.clone(), inputs.clone());
                     let mut ignored = Recorder::default();
-                    let ran = run_to(&mut trial, &mut trial_inputs, &mut ignored, ids[inside], events[inside].place);
+                    let ran =
+                        run_to(summary, &mut trial, &mut trial_inputs, &mut ignored, ids[inside], events[inside].place);
                     let within = trial.footprint(ids[inside]).filter(|_| matches!(ran, Ran::There));
                     match (other, within) {
                         (Some(a), Some(b)) if a.conflicts(b) => {}
@@ -299,8 +302,9 @@ fn claim_violation(violation: Violation) -> Claim {
     }
 }
 
-/// Runs a thread until it stands before `place`.
+/// Runs a thread until it stands before `place`. (It may come by there on private memory first, which is no step of the plan.)
 fn run_to(
+    summary: &Summarizer<'_>,
     machine: &mut Machine<'_>,
     inputs: &mut Inputs,
     recorder: &mut Recorder,
@@ -311,7 +315,7 @@ fn run_to(
         if machine.threads()[thread].status != Status::Running {
             return Ran::Lost(format!("{} has ended", machine.thread_name(thread)));
         }
-        if machine.image().place(machine.pc(thread)) == place {
+        if machine.image().place(machine.pc(thread)) == place && !is_private(summary, machine, thread) {
             return Ran::There;
         }
         match step(machine, inputs, recorder, thread) {
@@ -320,6 +324,24 @@ fn run_to(
         }
     }
     Ran::Lost(format!("{} does not get to {place:?}", machine.thread_name(thread)))
+}
+
+/// Whether the next step is an access to memory that threads do not share.
+fn is_private(summary: &Summarizer<'_>, machine: &Machine<'_>, thread: ThreadId) -> bool {
+    let Next::Instr(instr) = machine.image().next_at(machine.pc(thread)) else { return false };
+    let is_access = matches!(
+        instr.op,
+        Op::Load { .. } | Op::Store { .. } | Op::ReadModifyWrite { .. } | Op::CompareExchange { .. }
+    );
+    let Some(footprint) = machine.footprint(thread).filter(|_| is_access) else { return false };
+    let object = match machine.owner(footprint.address) {
+        Some((Owner::Static(object), _)) => AbstractObject::Static(object),
+        Some((Owner::Slot(function, slot), _)) => AbstractObject::Slot(function, slot),
+        Some((Owner::Heap(place), _)) => AbstractObject::Site(place),
+        _ => return false,
+    };
+    let object = summary.points_to.object(object);
+    object.is_some_and(|object| summary.shared.of(object) != Sharing::Shared)
 }
 
 /// Runs a thread until its next step begins an atomic section.

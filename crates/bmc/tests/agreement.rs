@@ -1,10 +1,10 @@
 //! The staged engine against exhaustive exploration, on generated programs: two verdicts never contradict each other.
 //!
 //! `LENO_AGREEMENT=5000` tries that many; `LENO_AGREEMENT_FROM=n` starts elsewhere; `LENO_AGREEMENT_MODE=no-prune` does without pruning, `cssa`
-//! without summaries. Where one of them has no verdict there is
-//! nothing to compare, which is counted.
+//! without summaries, `inline` and `summary` execute each call where it is made and by a summary of its function. Where one of them has no
+//! verdict there is nothing to compare, which is counted.
 
-use leno_bmc::{Mode, Staged, Task, check};
+use leno_bmc::{Calls, Mode, Staged, Task, check};
 use leno_c::driver::{Input, Options, compile};
 use leno_explore::{Limits, Properties, explore};
 use leno_generate::{Program, Shape, generate, shrink};
@@ -17,19 +17,19 @@ struct Verdicts {
     reason: String,
 }
 
-fn verdicts(program: &Program, properties: Properties) -> Verdicts {
+fn verdicts(program: &Program, task: &Task) -> Verdicts {
     let input = Input::Preprocessed { name: "generated.c".to_string(), text: program.to_preprocessed().into_bytes() };
     let Ok(compiled) = compile(&[input], &Options::default()) else { panic!("does not compile:\n{}", program.to_c()) };
     let end = Instant::now() + Duration::from_secs(2);
     let interrupted = |_: &leno_explore::Stats| Instant::now() > end;
-    let explored = explore(&compiled.program, properties, &Limits { interrupted: &interrupted, depth: 10_000 });
+    let explored = explore(&compiled.program, task.properties, &Limits { interrupted: &interrupted, depth: 10_000 });
     let explored = match (explored.finding, explored.incomplete) {
         (Some(finding), _) => (!finding.is_tainted).then_some(true),
         (None, Some(_)) => None,
         (None, None) => Some(false),
     };
     let limits = leno_logic::limits::Limits::until(Instant::now() + Duration::from_secs(2));
-    let (staged, _) = check(&compiled.program, &task(properties), &limits, &|| false);
+    let (staged, _) = check(&compiled.program, task, &limits, &|| false);
     let (staged, reason) = match staged {
         Staged::Safe => (Some(false), String::new()),
         Staged::Unsafe(_) => (Some(true), String::new()),
@@ -41,18 +41,42 @@ fn verdicts(program: &Program, properties: Properties) -> Verdicts {
 fn task(properties: Properties) -> Task {
     let mode = std::env::var("LENO_AGREEMENT_MODE").unwrap_or_default();
     let summaries = if mode == "cssa" { Mode::Cssa } else { Mode::Summaries };
-    Task { prune: mode != "no-prune", mode: summaries, ..Task::new(properties) }
+    let calls = match mode.as_str() {
+        "inline" => Calls::Inline,
+        "summary" => Calls::Summary,
+        _ => Calls::Auto,
+    };
+    Task { prune: mode != "no-prune", mode: summaries, calls, ..Task::new(properties) }
 }
 
-fn disagree(program: &Program, properties: Properties) -> bool {
-    let verdicts = verdicts(program, properties);
+fn disagree(program: &Program, task: &Task) -> bool {
+    let verdicts = verdicts(program, task);
     matches!((verdicts.explored, verdicts.staged), (Some(a), Some(b)) if a != b)
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default)
 }
 
 #[test]
 fn the_engines_never_contradict_each_other() {
-    let number = |name: &str, default| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
-    let (from, count) = (number("LENO_AGREEMENT_FROM", 0u64), number("LENO_AGREEMENT", 300));
+    compare(&Shape::small(), number("LENO_AGREEMENT", 300), task);
+}
+
+#[test]
+fn nor_on_floats() {
+    compare(&Shape::floating(), number("LENO_AGREEMENT", 100), task);
+}
+
+/// Every call by a summary, wherever that is possible.
+#[test]
+fn summaries_of_functions_never_contradict_exploration() {
+    let summaries = |properties| Task { calls: Calls::Summary, ..task(properties) };
+    compare(&Shape::calling(), number("LENO_AGREEMENT", 150), summaries);
+}
+
+fn compare(shape: &Shape, count: u64, task: impl Fn(Properties) -> Task) {
+    let from = number("LENO_AGREEMENT_FROM", 0);
     let none = Properties::NONE;
     let kinds = [
         ("assert", Properties { assertion: true, ..none }),
@@ -63,16 +87,17 @@ fn the_engines_never_contradict_each_other() {
     ];
     let (mut compared, mut violated, mut unknown) = (0, 0, std::collections::BTreeMap::<String, Vec<String>>::new());
     for seed in from..from + count {
-        let program = generate(seed, &Shape::small());
+        let program = generate(seed, shape);
         for (name, properties) in kinds {
-            let verdicts = verdicts(&program, properties);
+            let task = task(properties);
+            let verdicts = verdicts(&program, &task);
             match (verdicts.explored, verdicts.staged) {
                 (Some(explored), Some(staged)) if explored == staged => {
                     compared += 1;
                     violated += u32::from(explored);
                 }
                 (Some(explored), Some(_)) => {
-                    let small = shrink(&program, |candidate| disagree(candidate, properties));
+                    let small = shrink(&program, |candidate| disagree(candidate, &task));
                     let says = if explored { "unsafe" } else { "safe" };
                     panic!(
                         "seed {seed}, {name}: exploration says {says}, the staged engine the opposite:\n{}",

@@ -15,8 +15,17 @@ pub fn generate(seed: u64, shape: &Shape) -> Program {
         let index = random.below(features.len() as u64) as usize;
         features.swap_remove(index);
     }
-    let mut grower =
-        Grower { random, features, budget: 0, functions: 0, kept: 0, around: Vec::new(), is_thread: false };
+    features.extend(&shape.always);
+    let mut grower = Grower {
+        random,
+        features,
+        budget: 0,
+        functions: 0,
+        kept: 0,
+        around: Vec::new(),
+        is_thread: false,
+        is_given: false,
+    };
     grower.program(shape)
 }
 
@@ -39,6 +48,8 @@ struct Grower {
     kept: u8,
     around: Vec<Around>,
     is_thread: bool,
+    /// Whether the function at hand takes an address.
+    is_given: bool,
 }
 
 /// Few of each, so that threads meet.
@@ -192,6 +203,8 @@ impl Grower {
         let functions = std::mem::replace(&mut self.functions, 0);
         self.around.push(Around::Function);
         let takes_pair = self.has(Feature::Structs) && self.coin();
+        let takes_address = self.calls_a_lot() && self.coin();
+        self.is_given = takes_address;
         let mut body = self.body();
         if number + 1 < functions && self.coin() {
             body.push(self.call(number + 1));
@@ -199,7 +212,13 @@ impl Grower {
         let result = self.value();
         self.around.pop();
         self.functions = functions;
-        Function { takes_pair, body, result }
+        self.is_given = false;
+        Function { takes_pair, takes_address, body, result }
+    }
+
+    /// Whether programs are about calls more than about anything else.
+    fn calls_a_lot(&self) -> bool {
+        self.features.iter().filter(|feature| **feature == Feature::Calls).count() > 1
     }
 
     // ---- statements
@@ -284,6 +303,7 @@ impl Grower {
                 Some(Statement::JoinKept(self.below(self.kept.into()) as u8))
             }
             Feature::Leaving if !self.around.is_empty() => self.one_in(3).then_some(Statement::Leave),
+            Feature::Floats => Some(self.float()),
             Feature::Division => Some(Statement::Update(self.place(), Binary::Divide, self.value())),
             Feature::Awaiting if !self.is_in(Around::Section) => Some(Statement::Await(self.waiting())),
             _ => None,
@@ -299,6 +319,22 @@ impl Grower {
             _ => return Statement::Update(self.place(), Binary::Add, Expr::Constant(1)),
         };
         Statement::Update(self.place(), op, self.value())
+    }
+
+    fn float(&mut self) -> Statement {
+        let number = self.few();
+        let update = match self.below(6) {
+            0 => FloatUpdate::Assign,
+            1 | 2 => FloatUpdate::Add,
+            3 => FloatUpdate::Multiply,
+            4 => FloatUpdate::Divide,
+            _ => {
+                let claim = Expr::FloatAbove(number, 1 + self.below(3) as i8);
+                let wrong = Box::new(Expr::Constant(self.below(2) as i8));
+                return Statement::Assert(Expr::Binary(Binary::Unequal, Box::new(claim), wrong));
+            }
+        };
+        Statement::UpdateFloat(number, update, self.value())
     }
 
     fn branch(&mut self) -> Statement {
@@ -395,7 +431,9 @@ impl Grower {
     }
 
     fn call(&mut self, function: usize) -> Statement {
-        Statement::Call { function, argument: self.value(), pair: self.few(), local: self.below(LOCALS) as u8 }
+        let (argument, pair, local) = (self.value(), self.few(), self.below(LOCALS) as u8);
+        let address = (self.calls_a_lot() && self.coin()).then(|| self.below(LOCALS) as u8);
+        Statement::Call { function, argument, pair, address, local }
     }
 
     // ---- expressions
@@ -410,6 +448,9 @@ impl Grower {
     }
 
     fn place(&mut self) -> Place {
+        if self.is_given && self.coin() {
+            return Place::Given;
+        }
         match self.below(10) {
             0 | 1 if self.has(Feature::Arrays) => Place::Element(0, self.index()),
             2 | 3 if self.has(Feature::Structs) => Place::Field(self.few(), self.coin()),
@@ -465,6 +506,9 @@ impl Grower {
     fn condition(&mut self) -> Expr {
         if self.has(Feature::Nondeterminism) && self.one_in(4) {
             return Expr::NondetBool;
+        }
+        if self.has(Feature::Floats) && self.coin() {
+            return Expr::FloatAbove(self.few(), self.below(4) as i8);
         }
         let op = [Binary::Equal, Binary::Unequal, Binary::Unequal, Binary::Less][self.below(4) as usize];
         let left = if self.one_in(4) { Expr::Local(self.below(LOCALS) as u8) } else { Expr::Read(self.place()) };

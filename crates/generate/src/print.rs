@@ -78,11 +78,14 @@ impl Program {
     fn definitions(&self) -> String {
         let mut printer = Printer::new(self);
         for (number, function) in self.functions.iter().enumerate().rev() {
-            let parameter = if function.takes_pair { "struct pair v" } else { "int v" };
+            let value = if function.takes_pair { "struct pair v" } else { "int v" };
+            let parameters = if function.takes_address { format!("{value}, int *w") } else { value.to_string() };
+            printer.takes_address = function.takes_address;
             let result = printer.in_function(function.takes_pair, |printer| printer.expr(&function.result));
             printer.takes_pair = Some(function.takes_pair);
-            printer.function(&format!("static int f{number}({parameter})"), &function.body, &result, &[]);
+            printer.function(&format!("static int f{number}({parameters})"), &function.body, &result, &[]);
             printer.takes_pair = None;
+            printer.takes_address = false;
             printer.uses_pair |= function.takes_pair;
         }
         for (number, thread) in self.threads.iter().enumerate().rev() {
@@ -109,6 +112,7 @@ struct Printer<'a> {
     is_thread: bool,
     /// In a function: what it takes.
     takes_pair: Option<bool>,
+    takes_address: bool,
     /// Local variables of the function at hand.
     locals: BTreeSet<u8>,
     /// Variables to declare: how, by name.
@@ -124,6 +128,7 @@ enum Global {
     Array(u8),
     Pair(u8),
     Pointer(u8),
+    Float(u8),
     Mutex(u8),
     ReadWriteLock(u8),
     Condition(u8),
@@ -144,6 +149,7 @@ impl<'a> Printer<'a> {
             sections: 0,
             is_thread: false,
             takes_pair: None,
+            takes_address: false,
             locals: BTreeSet::new(),
             globals: BTreeSet::new(),
             uses_pair: false,
@@ -232,6 +238,7 @@ impl<'a> Printer<'a> {
                 Global::Array(n) => format!("int a{n}[2];"),
                 Global::Pair(n) => format!("struct pair s{n};"),
                 Global::Pointer(n) => format!("int *p{n} = &g0;"),
+                Global::Float(n) => format!("{} d{n};", if *n == 0 { "double" } else { "float" }),
                 Global::Mutex(n) => format!("pthread_mutex_t m{n};"),
                 Global::ReadWriteLock(n) => format!("pthread_rwlock_t w{n};"),
                 Global::Condition(n) => format!("pthread_cond_t c{n};\npthread_mutex_t guard{n};\nint flag{n};"),
@@ -264,6 +271,11 @@ impl<'a> Printer<'a> {
         format!("g{number}")
     }
 
+    fn float(&mut self, number: u8) -> String {
+        self.globals.insert(Global::Float(number));
+        format!("d{number}")
+    }
+
     fn local(&mut self, number: u8) -> String {
         self.locals.insert(number);
         format!("r{number}")
@@ -291,6 +303,10 @@ impl<'a> Printer<'a> {
             Expr::NondetSmall => {
                 self.uses_small = true;
                 "small()".to_string()
+            }
+            Expr::FloatAbove(number, halves) => {
+                let limit = f64::from(*halves) / 2.0;
+                format!("({} > {limit:?})", self.float(*number))
             }
             Expr::Binary(op, left, right) => {
                 let (left, right) = (self.operand(left), self.operand(right));
@@ -329,7 +345,8 @@ impl<'a> Printer<'a> {
                 format!("p{pointer}[1]")
             }
             Place::Argument if self.is_thread => "*(int *)argument".to_string(),
-            Place::Argument => self.use_scalar(0),
+            Place::Given if self.takes_address => "*w".to_string(),
+            Place::Argument | Place::Given => self.use_scalar(0),
         }
     }
 
@@ -371,6 +388,15 @@ impl<'a> Printer<'a> {
             Statement::SetLocal(local, value) => {
                 let line = format!("{} = {};", self.local(*local), self.expr(value));
                 self.line(&line);
+            }
+            Statement::UpdateFloat(number, update, value) => {
+                let (float, value) = (self.float(*number), self.operand(value));
+                self.line(&match update {
+                    FloatUpdate::Assign => format!("{float} = {value};"),
+                    FloatUpdate::Add => format!("{float} += {value} * 0.5;"),
+                    FloatUpdate::Multiply => format!("{float} *= {value};"),
+                    FloatUpdate::Divide => format!("{float} /= {value};"),
+                });
             }
             Statement::CopyPair { to, from } => {
                 self.globals.extend([Global::Pair(*to), Global::Pair(*from)]);
@@ -418,7 +444,9 @@ impl<'a> Printer<'a> {
             }
             Statement::Section(body) => self.section(body),
             Statement::Await(waiting) => self.waiting(waiting),
-            Statement::Call { function, argument, pair, local } => self.call(*function, argument, *pair, *local),
+            Statement::Call { function, argument, pair, address, local } => {
+                self.call(*function, argument, *pair, *address, *local)
+            }
             Statement::Fork { children, times, between } => self.fork(children, *times, between),
             Statement::JoinKept(handle) => {
                 self.globals.insert(Global::Kept(*handle));
@@ -580,15 +608,23 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn call(&mut self, function: usize, argument: &Expr, pair: u8, local: u8) {
+    fn call(&mut self, function: usize, argument: &Expr, pair: u8, address: Option<u8>, local: u8) {
         let Some(callee) = self.program.functions.get(function) else { return };
-        let argument = if callee.takes_pair {
+        let mut arguments = if callee.takes_pair {
             self.globals.insert(Global::Pair(pair));
             format!("s{pair}")
         } else {
             self.expr(argument)
         };
-        let line = format!("{} = f{function}({argument});", self.local(local));
+        if callee.takes_address {
+            let address = match address {
+                Some(number) => format!("&{}", self.local(number)),
+                None if self.takes_address => "w".to_string(),
+                None => format!("&{}", self.use_scalar(0)),
+            };
+            arguments = format!("{arguments}, {address}");
+        }
+        let line = format!("{} = f{function}({arguments});", self.local(local));
         self.line(&line);
     }
 

@@ -33,9 +33,12 @@ pub enum Feature {
     Division,
     /// Loops that wait for another thread. A program with them need not end.
     Awaiting,
+    /// Shared floats: not among the usual ones, so that the programs of all seeds stay as they are.
+    Floats,
 }
 
 impl Feature {
+    /// All but floats.
     pub const ALL: [Feature; 21] = [
         Feature::Arrays,
         Feature::Pointers,
@@ -72,13 +75,15 @@ pub struct Shape {
     pub features: Vec<Feature>,
     /// How many of these one program uses.
     pub features_at_once: usize,
+    /// What each program uses besides.
+    pub always: Vec<Feature>,
 }
 
 impl Default for Shape {
     /// Programs that end, with up to three threads.
     fn default() -> Shape {
         let features = Feature::ALL.into_iter().filter(|feature| *feature != Feature::Awaiting).collect();
-        Shape { threads: 3, statements: 4, features, features_at_once: 5 }
+        Shape { threads: 3, statements: 4, features, features_at_once: 5, always: Vec::new() }
     }
 }
 
@@ -86,6 +91,18 @@ impl Shape {
     /// Two short threads: for engines that are slow, and for searches that are plain.
     pub fn small() -> Shape {
         Shape { threads: 2, statements: 3, features_at_once: 4, ..Shape::default() }
+    }
+
+    /// Small programs, most of which compute with floats.
+    pub fn floating() -> Shape {
+        let features = vec![Feature::Floats, Feature::Mutexes, Feature::Nondeterminism, Feature::Loops, Feature::Calls];
+        Shape { features, ..Shape::small() }
+    }
+
+    /// Two threads that mostly call functions, the same ones again and again.
+    pub fn calling() -> Shape {
+        let always = vec![Feature::Calls; 3];
+        Shape { statements: 4, features_at_once: 3, always, ..Shape::small() }.without(Feature::Calls)
     }
 
     /// The same without a feature.

@@ -114,6 +114,9 @@ impl<F: FnMut(&Program) -> bool> Shrinker<F> {
             let mut candidate = self.program.clone();
             candidate.functions[function].takes_pair = false;
             self.try_candidate(candidate);
+            let mut candidate = self.program.clone();
+            candidate.functions[function].takes_address = false;
+            self.try_candidate(candidate);
         }
     }
 
@@ -232,6 +235,13 @@ fn simpler_statements(statement: &Statement) -> Vec<Block> {
         Statement::SetLocal(local, value) => {
             list.extend(simpler_exprs(value).into_iter().map(|value| one(Statement::SetLocal(*local, value))));
         }
+        Statement::UpdateFloat(float, update, value) => {
+            if *update != FloatUpdate::Assign {
+                list.push(one(Statement::UpdateFloat(*float, FloatUpdate::Assign, value.clone())));
+            }
+            let with = |value: Expr| one(Statement::UpdateFloat(*float, *update, value));
+            list.extend(simpler_exprs(value).into_iter().map(with));
+        }
         Statement::Assert(condition) => {
             list.extend(simpler_exprs(condition).into_iter().map(|condition| one(Statement::Assert(condition))));
         }
@@ -273,9 +283,9 @@ fn simpler_statements(statement: &Statement) -> Vec<Block> {
         }
         Statement::SemTryWait(number, _) => list.push(one(Statement::SemWait(*number))),
         Statement::Atomic(operation) => list.extend(simpler_atomics(operation).into_iter().map(one)),
-        Statement::Call { function, argument, pair, local } => {
-            let call =
-                |argument: Expr| one(Statement::Call { function: *function, argument, pair: *pair, local: *local });
+        Statement::Call { function, argument, pair, address, local } => {
+            let (function, pair, address, local) = (*function, *pair, *address, *local);
+            let call = |argument: Expr| one(Statement::Call { function, argument, pair, address, local });
             list.extend(simpler_exprs(argument).into_iter().map(call));
         }
         Statement::Fork { children, times, between } => list.extend(simpler_forks(children, *times, between)),
@@ -357,7 +367,7 @@ fn simpler_exprs(expr: &Expr) -> Vec<Expr> {
         }
         Expr::Read(place) => list.extend(simpler_places(place).into_iter().map(Expr::Read)),
         Expr::NondetSmall => list.push(Expr::NondetBool),
-        Expr::Local(_) | Expr::Turn | Expr::Argument | Expr::Parameter | Expr::NondetBool => {}
+        Expr::Local(_) | Expr::Turn | Expr::Argument | Expr::Parameter | Expr::NondetBool | Expr::FloatAbove(..) => {}
     }
     list.extend([Expr::Constant(0), Expr::Constant(1)]);
     list
@@ -367,7 +377,7 @@ fn simpler_places(place: &Place) -> Vec<Place> {
     let mut list = Vec::new();
     match place {
         Place::Scalar(0) => return list,
-        Place::Scalar(_) | Place::Field(..) | Place::Pointee(_) | Place::Argument => {}
+        Place::Scalar(_) | Place::Field(..) | Place::Pointee(_) | Place::Argument | Place::Given => {}
         Place::PointeeNext(pointer) => list.push(Place::Pointee(*pointer)),
         Place::Element(array, index) => {
             let with = |index: Index| Place::Element(*array, index);

@@ -52,10 +52,11 @@ impl IntType {
     ];
 }
 
-/// Takes an `int`, or a `struct pair` by value; returns an `int`.
+/// Takes an `int`, or a `struct pair` by value, and perhaps the address of an `int`; returns an `int`.
 #[derive(Clone, PartialEq, Eq, Debug, Hash, Default)]
 pub struct Function {
     pub takes_pair: bool,
+    pub takes_address: bool,
     pub body: Block,
     pub result: Expr,
 }
@@ -82,6 +83,8 @@ pub enum Expr {
     NondetBool,
     /// Any of 0, 1 and 2, by an assumption about a character.
     NondetSmall,
+    /// Whether a shared float is more than so many halves.
+    FloatAbove(u8, i8),
     Binary(Binary, Box<Expr>, Box<Expr>),
 }
 
@@ -106,6 +109,16 @@ pub enum Binary {
     AndThen,
 }
 
+/// What is done to a shared float, with an integer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum FloatUpdate {
+    Assign,
+    /// Adds half of it.
+    Add,
+    Multiply,
+    Divide,
+}
+
 /// A shared integer in memory.
 #[derive(Clone, PartialEq, Eq, Debug, Hash)]
 pub enum Place {
@@ -120,6 +133,8 @@ pub enum Place {
     PointeeNext(u8),
     /// What the thread's argument points to.
     Argument,
+    /// What the function was given the address of.
+    Given,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Hash)]
@@ -214,6 +229,8 @@ pub enum Statement {
     /// `place op= value`
     Update(Place, Binary, Expr),
     SetLocal(u8, Expr),
+    /// Of the shared `double` `d0` and `float` `d1`.
+    UpdateFloat(u8, FloatUpdate, Expr),
     /// `s0 = s1`
     CopyPair {
         to: u8,
@@ -269,6 +286,8 @@ pub enum Statement {
         argument: Expr,
         /// The structure to pass, if the function takes one.
         pair: u8,
+        /// The local whose address to pass; otherwise what the caller was given, or the first shared integer.
+        address: Option<u8>,
         local: u8,
     },
     /// Creates threads, does something, and waits for those it should wait for.

@@ -79,6 +79,9 @@ enum Experiment {
         /// Only how it grows
         #[arg(long)]
         growth: bool,
+        /// Only what becomes of calls
+        #[arg(long)]
+        calls: bool,
     },
     /// Print small random concurrent programs: those that the engines are compared on
     Generate {
@@ -134,7 +137,8 @@ fn main() -> ExitCode {
             print!("{report}");
             true
         }),
-        Experiment::Staged { dir, picture, growth } => run_staged(dir, picture.as_deref(), *growth, &leno),
+        Experiment::Staged { dir, calls: true, .. } => run_calls(dir, &leno),
+        Experiment::Staged { dir, picture, growth, .. } => run_staged(dir, picture.as_deref(), *growth, &leno),
         Experiment::Generate { .. } => Ok(true),
     };
     exit_code(result)
@@ -151,13 +155,20 @@ fn exit_code(result: Result<bool, String>) -> ExitCode {
     }
 }
 
+/// The table of the ways to deal with calls.
+fn run_calls(programs: &Path, leno: &Leno) -> Result<bool, String> {
+    let (table, agree) = staged::calls(programs, leno)?;
+    println!("{table}");
+    Ok(agree)
+}
+
 /// The table of the modes, chains of locals, and growth.
 fn run_staged(programs: &Path, picture: Option<&Path>, only_growth: bool, leno: &Leno) -> Result<bool, String> {
     let mut agree = true;
     if !only_growth {
         let (table, is_consistent) = staged::table(programs, leno)?;
         println!("{table}");
-        agree = is_consistent;
+        agree = is_consistent && run_calls(programs, leno)?;
     }
     println!("{}", staged::chains(leno)?);
     let (growth, svg) = staged::growth(programs, leno)?;

@@ -139,6 +139,15 @@ fn cpu_time(whose: Whose) -> Duration {
     Duration::from_millis(10 * ticks)
 }
 
+/// The mean processor time of something, its threads included.
+pub(crate) fn own_cpu(times: u32, mut work: impl FnMut()) -> Duration {
+    let before = cpu_time(Whose::Own);
+    for _ in 0..times {
+        work();
+    }
+    (cpu_time(Whose::Own) - before) / times
+}
+
 /// The mean processor time of a child process.
 pub(crate) fn child_cpu(times: u32, mut work: impl FnMut() -> bool) -> Duration {
     let before = cpu_time(Whose::Children);

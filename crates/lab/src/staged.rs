@@ -1,12 +1,15 @@
 //! What summaries and pruning are good for: the staged engine in three modes, side by side.
 //!
 //! The table is that of Sinha and Wang (FSE 2010, Figure 3) on programs of the same names: without summaries (`--mode cssa`), without pruning
-//! (`--no-prune`), and with both. Beside it: the program of their section 1.1 with more and more chained locals, which should take
+//! (`--no-prune`), and with both. Then the three ways to deal with calls. Beside it: the program of their section 1.1 with more and more chained locals, which should take
 //! time in proportion, and more and more customers of `account`, as a picture.
 
 use crate::process;
-use crate::speed::child_cpu;
+use crate::speed::{child_cpu, own_cpu};
 use crate::threeway::Leno;
+use leno_bmc::{Calls, Task, Unwinding};
+use leno_c::driver::{Input, Options, compile};
+use leno_explore::Properties;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;
@@ -32,6 +35,8 @@ struct Ran {
     reads: u64,
     writes: u64,
     links: u64,
+    /// Calls that were made by a summary of their function.
+    instantiated: u64,
 }
 
 fn check(file: &Path, options: &[&str], leno: &Leno) -> Result<Ran, String> {
@@ -53,7 +58,8 @@ fn check(file: &Path, options: &[&str], leno: &Leno) -> Result<Ran, String> {
     let _: f64 = figure("seconds").ok_or_else(|| format!("{}: no figures: {said}", file.display()))?;
     let seconds = time.as_secs_f64();
     let (threads, events, reads) = (count("threads"), count("events"), count("reads"));
-    Ok(Ran { verdict, seconds, threads, events, reads, writes: count("writes"), links: count("links") })
+    let (writes, links, instantiated) = (count("writes"), count("links"), count("instantiated"));
+    Ok(Ran { verdict, seconds, threads, events, reads, writes, links, instantiated })
 }
 
 fn shown(ran: &Ran) -> String {
@@ -96,6 +102,93 @@ pub fn table(programs: &Path, leno: &Leno) -> Result<(String, bool), String> {
     }
     out.push_str("(processor time in seconds, reading the program included; -: no verdict within the time limit; other figures are those of the default)\n");
     Ok((out, agree))
+}
+
+/// Calls that are executed where they are made, by summaries of functions, and by what seems better.
+const CALLS: &[(&str, Calls)] = &[("inline", Calls::Inline), ("summary", Calls::Summary), ("auto", Calls::Auto)];
+
+/// Program, what to look for, how often loops may go round at most, and macros.
+const CALLING: &[(&str, &str, Option<u32>, &str)] = &[
+    ("ledger", "race", None, "N=4 ENTRIES=8"),
+    ("ledger", "race", None, "N=4 ENTRIES=32"),
+    ("ledger", "race", None, "N=16 ENTRIES=8"),
+    ("ledger", "race", None, "N=4 ENTRIES=8 BITS=512"),
+    ("dispatch", "race", None, "N=4 REQUESTS=32"),
+    ("synchbench", "race", None, "N=13"),
+    ("indexer", "assert", None, "N=64 ENTRY=77"),
+    ("account", "race", Some(100), "N=21"),
+];
+
+/// How often each program is summarised, and how often it is checked.
+const REPEATED: (u32, u32) = (50, 5);
+
+/// What function summaries are good for; false if two ways contradict each other.
+pub fn calls(programs: &Path, leno: &Leno) -> Result<(String, bool), String> {
+    let mut out = format!(
+        "{:30} {:>6} {:>15}   {:^23}   {:^23}\n{:30} {:>6} {:>8} {:>6}   {:>7} {:>7} {:>7}   {:>7} {:>7} {:>7}  {}\n",
+        "",
+        "",
+        "by summary with",
+        "summarising",
+        "all",
+        "program",
+        "events",
+        "summary",
+        "auto",
+        "inline",
+        "summary",
+        "auto",
+        "inline",
+        "summary",
+        "auto",
+        "verdict"
+    );
+    let mut agree = true;
+    for &(name, property, unwind, macros) in CALLING {
+        let file = programs.join(format!("{name}.c"));
+        let macros: Vec<String> = macros.split(' ').map(|one| format!("-D{one}")).collect();
+        let bound = unwind.map(|unwind| unwind.to_string());
+        let mut options = vec!["--property", property];
+        options.extend(macros.iter().map(String::as_str));
+        options.extend(bound.iter().flat_map(|bound| ["--unwind", bound]));
+        let program = compiled(&file, &macros)?;
+        let (mut summarizing, mut ran) = (Vec::new(), Vec::new());
+        for (option, calls) in CALLS {
+            let properties =
+                Properties { race: property == "race", assertion: property == "assert", ..Properties::NONE };
+            let unwinding = Unwinding { fixed: unwind, named: Vec::new() };
+            let task = Task { calls: *calls, unwinding, ..Task::new(properties) };
+            leno_bmc::summarize(&program, &task)?;
+            summarizing.push(own_cpu(REPEATED.0, || drop(leno_bmc::summarize(&program, &task))));
+            let all: Vec<&str> = options.iter().copied().chain(["--calls", option]).collect();
+            let mut best = check(&file, &all, leno)?;
+            for _ in 1..REPEATED.1 {
+                best.seconds = best.seconds.min(check(&file, &all, leno)?.seconds);
+            }
+            ran.push(best);
+        }
+        agree &= ran.windows(2).all(|pair| pair[0].verdict == pair[1].verdict);
+        let title = format!("{name} {}", macros.join(" ").replace("-D", ""));
+        let last = &ran[CALLS.len() - 1];
+        let _ = write!(out, "{title:30} {:>6} {:>8} {:>6}  ", last.events, ran[1].instantiated, last.instantiated);
+        summarizing.iter().for_each(|time| _ = write!(out, " {:>7.4}", time.as_secs_f64()));
+        out.push_str("  ");
+        ran.iter().for_each(|ran| _ = write!(out, " {:>7.2}", ran.seconds));
+        let _ = writeln!(out, "  {}", last.verdict);
+    }
+    let _ = writeln!(
+        out,
+        "(processor time in seconds; summarising: the mean of {} times; all: the best of {} runs, reading the program included)",
+        REPEATED.0, REPEATED.1
+    );
+    Ok((out, agree))
+}
+
+fn compiled(file: &Path, macros: &[String]) -> Result<leno_ir::program::Program, String> {
+    let mut options = Options::default();
+    options.preprocess.flags.extend_from_slice(macros);
+    let compiled = compile(&[Input::File(file.to_path_buf())], &options).map_err(|failure| failure.to_string())?;
+    Ok(compiled.program)
 }
 
 /// The program of section 1.1 with so many locals, each one more than the one before.

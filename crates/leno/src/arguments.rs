@@ -118,6 +118,9 @@ pub struct Check {
     /// Staged: what becomes of local control and data flow
     #[arg(long, value_enum, default_value_t = Mode::Summaries)]
     pub mode: Mode,
+    /// Staged: what becomes of calls
+    #[arg(long, value_enum, default_value_t = Calls::Auto)]
+    pub calls: Calls,
     /// Staged: compose every read with every write, and every pair of accesses as a race, to see what pruning is good for
     #[arg(long)]
     pub no_prune: bool,
@@ -178,6 +181,26 @@ pub enum Mode {
     Summaries,
     /// It stays in the formula, an equation for each assignment, to see what summaries are good for
     Cssa,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Calls {
+    /// Functions are executed where they are called
+    Inline,
+    /// Functions are summarised once, if they can be, and their summaries put in at each call
+    Summary,
+    /// Either, by what is cheaper
+    Auto,
+}
+
+impl From<Calls> for leno_bmc::Calls {
+    fn from(calls: Calls) -> leno_bmc::Calls {
+        match calls {
+            Calls::Inline => leno_bmc::Calls::Inline,
+            Calls::Summary => leno_bmc::Calls::Summary,
+            Calls::Auto => leno_bmc::Calls::Auto,
+        }
+    }
 }
 
 #[derive(Args, Debug)]

@@ -52,6 +52,8 @@ pub struct CheckOptions {
     pub prune: bool,
     /// What becomes of local control and data flow (the staged engine).
     pub mode: leno_bmc::Mode,
+    /// What becomes of calls (the staged engine).
+    pub calls: leno_bmc::Calls,
     /// How many MiB the program may have allocated at once.
     pub memory: Option<u64>,
     /// How to force what is found on the real program; None: do not.
@@ -69,6 +71,7 @@ impl Default for CheckOptions {
             context_bound: None,
             prune: true,
             mode: leno_bmc::Mode::default(),
+            calls: leno_bmc::Calls::default(),
             memory: None,
             replay: None,
         }
@@ -125,14 +128,26 @@ impl Figures {
                 format!("executions: {executions}\nredundant: {redundant}\nevents: {events}\nlongest: {longest}\n")
             }
             Figures::Staged(stats) => {
-                let leno_bmc::Stats { rounds, threads, events, reads, writes, links, suspects, conflicts, .. } = stats;
+                let leno_bmc::Stats {
+                    rounds,
+                    threads,
+                    events,
+                    reads,
+                    writes,
+                    links,
+                    suspects,
+                    conflicts,
+                    lemmas,
+                    instantiated,
+                    ..
+                } = stats;
                 let seconds =
                     [stats.summarizing, stats.pruning, stats.composing, stats.solving].map(|time| time.as_secs_f64());
                 let [summarizing, pruning, composing, solving] = seconds;
                 format!(
                     "rounds: {rounds}\nthreads: {threads}\nevents: {events}\nreads: {reads}\nwrites: {writes}\n\
-                     links: {links}\nsuspects: {suspects}\nconflicts: {conflicts}\nsummarizing: {summarizing:.3}\n\
-                     pruning: {pruning:.3}\ncomposing: {composing:.3}\nsolving: {solving:.3}\n"
+                     instantiated: {instantiated}\nlinks: {links}\nsuspects: {suspects}\nconflicts: {conflicts}\nlemmas: {lemmas}\n\
+                     summarizing: {summarizing:.3}\npruning: {pruning:.3}\ncomposing: {composing:.3}\nsolving: {solving:.3}\n"
                 )
             }
         }
@@ -257,6 +272,7 @@ fn check_staged_beside(
         context_bound: options.context_bound,
         prune: options.prune,
         mode: options.mode,
+        calls: options.calls,
         reported: reported.clone(),
         ..Task::new(options.properties)
     };

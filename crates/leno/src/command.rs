@@ -1,6 +1,6 @@
 //! What each command does, and with which exit code it ends.
 
-use crate::arguments::{Check, Command, Dump, EmitC, Mode, Replay, Run, Sources};
+use crate::arguments::{Calls, Check, Command, Dump, EmitC, Mode, Replay, Run, Sources};
 use crate::memory::MemoryLimit;
 use crate::prediction::{execute_predict, execute_record, standard_input};
 use leno::{
@@ -102,6 +102,7 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
             Mode::Summaries => leno_bmc::Mode::Summaries,
             Mode::Cssa => leno_bmc::Mode::Cssa,
         },
+        calls: check.calls.into(),
         memory: Some(memory.mebibytes),
         replay,
     };
@@ -189,7 +190,8 @@ fn engine(check: &Check) -> Result<leno::Engine, Status> {
         || check.context_bound.is_some()
         || check.no_prune
         || check.all
-        || check.mode != Mode::Summaries;
+        || check.mode != Mode::Summaries
+        || check.calls != Calls::Auto;
     match check.engine {
         Engine::Staged => Ok(leno::Engine::Staged),
         Engine::Auto if is_bounded => Ok(leno::Engine::Staged),

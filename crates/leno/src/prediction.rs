@@ -353,7 +353,7 @@ fn predict_recorded(ask: &Predict, compiled: &Compiled, sources: &Sources, trace
     if ask.stats {
         show_stats(&prediction);
     }
-    report(ask, compiled, sources, &options, &prediction)
+    report(ask, compiled, sources, &options.input, &prediction)
 }
 
 /// The properties, and the blocks that are to be atomic: those that are marked, unless something else is asked for.
@@ -407,7 +407,7 @@ fn report(
     ask: &Predict,
     compiled: &Compiled,
     sources: &Sources,
-    options: &PredictOptions,
+    input: &[u8],
     prediction: &Prediction,
 ) -> Result<Status, Status> {
     let program = &compiled.program;
@@ -422,12 +422,12 @@ fn report(
         };
         let machine = leno::replay_machine(witness);
         // Who makes it shorter knows nothing of an input.
-        let shorter = match options.input.is_empty() {
+        let shorter = match input.is_empty() {
             true => leno_explore::shorten(program, witness, &machine),
             false => (**witness).clone(),
         };
         let replayed = (!ask.no_replay).then(|| {
-            let input = options.input.clone();
+            let input = input.to_vec();
             let options = ReplayOptions { cc: sources.cc.clone(), machine, input, ..ReplayOptions::default() };
             leno_replay::replay(program, &shorter, &options)
         });

@@ -13,7 +13,7 @@ pub use circuit::{Circuit, Gate, Wire};
 use crate::core::ClauseSink;
 use crate::limits::{Limits, Stop};
 use crate::literal::Lit;
-use crate::term::{Assignment, Node, Term, Terms};
+use crate::term::{Assignment, Evaluation, Node, Term, Terms};
 use clauses::Clauses;
 use rustc_hash::FxHashMap;
 
@@ -27,6 +27,8 @@ pub struct Blaster {
     wires: Vec<Wire>,
     /// Quotients and remainders come together: by dividend and divisor.
     divisions: FxHashMap<(Term, Term), (Vec<Wire>, Vec<Wire>)>,
+    /// The applications of functions that have been translated, to fresh bits.
+    applications: Vec<Term>,
 }
 
 const NOWHERE: u32 = u32::MAX;
@@ -65,21 +67,46 @@ impl Blaster {
         wires.into_iter().map(|wire| self.clauses.literal(&self.circuit, wire, sink, limits)).collect()
     }
 
-    /// The values of all variables, from the values of literals. Bits that no clause is about are 0.
+    /// The values of all variables and applications, from the values of literals. Bits of variables that no clause is about are 0,
+    /// and those of applications are as they should be.
     pub fn assignment(&self, terms: &Terms, mut value: impl FnMut(Lit) -> bool) -> Assignment {
         let mut assignment = Assignment::new();
-        for variable in terms.variables() {
-            if !self.is_translated(variable) {
-                continue;
-            }
-            let mut number = 0;
-            for (place, &wire) in self.wires_of(terms, variable).iter().enumerate() {
-                let lit = self.clauses.existing(wire);
-                number |= u128::from(lit.is_some_and(&mut value)) << place;
-            }
-            assignment.set(terms, variable, number);
+        for variable in terms.variables().filter(|&variable| self.is_translated(variable)) {
+            assignment.set(terms, variable, self.value_of(terms, variable, &mut value).0);
         }
+        if self.applications.is_empty() {
+            return assignment;
+        }
+        let mut found = Vec::new();
+        let mut evaluation = Evaluation::new(terms, &assignment);
+        for application in self.applications() {
+            let (number, seen) = self.value_of(terms, application, &mut value);
+            let exact = evaluation.value(application).number();
+            let number = number & seen | exact & !seen;
+            evaluation.assume(application, number);
+            found.push((application, number));
+        }
+        found.into_iter().for_each(|(application, number)| assignment.set(terms, application, number));
         assignment
+    }
+
+    /// The bits of a term that has been translated, and which of them any clause is about.
+    fn value_of(&self, terms: &Terms, term: Term, value: &mut impl FnMut(Lit) -> bool) -> (u128, u128) {
+        let (mut number, mut seen) = (0, 0);
+        for (place, &wire) in self.wires_of(terms, term).iter().enumerate() {
+            if let Some(lit) = self.clauses.existing(wire) {
+                number |= u128::from(value(lit)) << place;
+                seen |= 1 << place;
+            }
+        }
+        (number, seen)
+    }
+
+    /// The applications of functions that are fresh bits, operands first.
+    pub fn applications(&self) -> Vec<Term> {
+        let mut sorted = self.applications.clone();
+        sorted.sort_unstable();
+        sorted
     }
 
     /// How many gates there are, inputs included.
@@ -135,6 +162,10 @@ impl Blaster {
             Node::Bool(value) => vec![Wire::from(value)],
             Node::Bits { value, .. } => (0..width).map(|place| Wire::from(value >> place & 1 == 1)).collect(),
             Node::Variable(_) => (0..width).map(|_| self.circuit.input()).collect(),
+            Node::Apply(..) => {
+                self.applications.push(term);
+                (0..width).map(|_| self.circuit.input()).collect()
+            }
             Node::Not(a) => vec![!bit(a)],
             Node::And(a, b) => {
                 let (a, b) = (bit(a), bit(b));
@@ -243,7 +274,8 @@ fn needed(terms: &Terms, term: Term) -> impl Iterator<Item = Term> {
         Node::Add(a, b) => as_difference(terms, a, b).map(|(a, _, b)| [a, b]),
         _ => None,
     };
-    let operands = if difference.is_none() { Some(terms.node(term).operands()) } else { None };
+    let has_operands = difference.is_none() && !matches!(terms.node(term), Node::Apply(..));
+    let operands = if has_operands { Some(terms.node(term).operands()) } else { None };
     difference.into_iter().flatten().chain(operands.into_iter().flatten())
 }
 

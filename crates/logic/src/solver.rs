@@ -5,9 +5,11 @@
 //! it was. This happens between calls of the core, so that the core never has to make variables during a search.
 
 mod query;
+mod refine;
 mod switches;
 
 pub use query::{Query, Solution};
+pub use refine::Copied;
 
 use crate::blast::Blaster;
 use crate::core::batsat::Batsat;
@@ -40,6 +42,7 @@ pub struct Solver {
     before: HashMap<(Node, Node), Lit>,
     line: Vec<Node>,
     splits: u64,
+    lemmas: u64,
     proof: Proof,
     recorded: Option<Query>,
     outside: Option<Outside>,
@@ -79,6 +82,7 @@ impl Solver {
             before: HashMap::new(),
             line: Vec::new(),
             splits: 0,
+            lemmas: 0,
             proof,
             recorded: None,
             outside: None,

@@ -38,6 +38,7 @@
 //! For every bit-vector the arena keeps the bits that are known to be 0 or 1 (see `known`); a vector all of whose bits are
 //! known is a constant.
 
+mod apply;
 mod arithmetic;
 mod bitwise;
 mod boolean;
@@ -46,18 +47,22 @@ mod compare;
 mod evaluate;
 mod known;
 mod linear;
+mod pattern;
 mod slice;
 mod walk;
 pub(crate) mod word;
 
+pub use apply::{Function, FunctionId, Mismatch};
 pub use evaluate::{Assignment, Evaluation, evaluate};
 pub use known::Known;
+pub use pattern::{Filled, Pattern};
 pub use walk::Substitution;
 
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 use std::fmt;
 use std::hash::BuildHasher;
+use std::sync::Arc;
 
 /// The widest bit-vector.
 pub const MAX_WIDTH: u32 = 128;
@@ -174,6 +179,8 @@ pub enum Node {
         term: Term,
         width: u32,
     },
+    /// A function of vectors that only its [`Function::compute`] knows.
+    Apply(FunctionId, [Option<Term>; 3]),
 }
 
 impl Node {
@@ -184,6 +191,7 @@ impl Node {
             Node::Not(a) | Node::BvNot(a) => [Some(a), None, None],
             Node::Extract { term, .. } | Node::SignExtend { term, .. } => [Some(term), None, None],
             Node::Ite(a, b, c) => [Some(a), Some(b), Some(c)],
+            Node::Apply(_, arguments) => arguments,
             Node::And(a, b)
             | Node::Xor(a, b)
             | Node::Eq(a, b)
@@ -216,6 +224,7 @@ pub struct Terms {
     known: Vec<Known>,
     table: HashTable<u32>,
     variables: Vec<(Term, String)>,
+    functions: Vec<Arc<dyn Function>>,
 }
 
 impl Terms {
@@ -354,6 +363,7 @@ impl Terms {
         match node {
             Node::Bits { width, .. } | Node::Extract { width, .. } | Node::SignExtend { width, .. } => width,
             Node::Concat(high, low) => self.width(high) + self.width(low),
+            Node::Apply(function, _) => self.function_of(function).width(),
             Node::Ite(_, a, _) | Node::BvNot(a) => self.width(a),
             Node::BvAnd(a, _) | Node::BvOr(a, _) | Node::BvXor(a, _) => self.width(a),
             Node::Add(a, _) | Node::Mul(a, _) | Node::Udiv(a, _) | Node::Urem(a, _) => self.width(a),

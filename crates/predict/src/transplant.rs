@@ -73,6 +73,8 @@ impl<'a> Transplant<'a> {
             Node::Concat(high, low) => new.concat(at(high), at(low)),
             Node::Extract { term, low, width } => new.extract(at(term), low, width),
             Node::SignExtend { term, width } => new.sign_extend(at(term), width),
+            // Traces have none. If there were one, anything would do: what is predicted is confirmed.
+            Node::Apply(..) => new.variable(self.old.sort(term), "result"),
         }
     }
 }

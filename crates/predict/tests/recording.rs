@@ -210,7 +210,7 @@ fn a_run_ten_times_as_long_needs_no_more_memory() {
         assert!(status.expect("it runs").success());
         return;
     }
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/programs/ledger.c");
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/programs/transfers.c");
     let recorded = [210, 2100].map(|rounds: usize| {
         let mut options = Options::default();
         options.preprocess.flags = vec![format!("-DROUNDS={rounds}")];
@@ -218,7 +218,7 @@ fn a_run_ten_times_as_long_needs_no_more_memory() {
             Ok(compiled) => compiled.program,
             Err(failure) => panic!("{failure}"),
         };
-        let path = scratch(&format!("ledger-{rounds}.leno"));
+        let path = scratch(&format!("transfers-{rounds}.leno"));
         let options = RecordOptions { silent: true, ..RecordOptions::default() };
         Recorder::new(&program, options).and_then(|recorder| recorder.run(&path)).expect("it runs");
         let trace = Trace::open(&path).expect("a trace").expect("it is one");

@@ -4,12 +4,13 @@
 //! ([`is_known_external`]), and the interpreter runs it. A native function makes all its memory accesses in one step, each of
 //! them checked like a load or store.
 
-use super::environment::Environment;
-use super::machine::{Machine, ThreadId};
+use super::environment::{Captured, Environment};
+use super::image::Image;
+use super::machine::{MAIN, Machine, Options, ThreadId};
 use super::value::Value;
 use super::violation::{Fault, Violation, ViolationKind};
 use super::{maths, scan, stdio};
-use crate::program::{DataModel, External, FloatKind, FuncId};
+use crate::program::{DataModel, External, FloatKind, FuncId, Program};
 
 pub(super) type Checked<T> = Result<T, Box<Violation>>;
 
@@ -51,6 +52,18 @@ fn known(name: &str) -> Option<&'static Known> {
 pub fn is_known_external(name: &str) -> Option<External> {
     let known = known(name)?;
     Some(External { known: true, pure: known.pure, writes: known.writes.to_vec(), variadic: known.variadic })
+}
+
+/// What a known function gives that depends on nothing but its arguments; none if there is no such function.
+pub fn pure_call(model: DataModel, name: &str, arguments: &[u128]) -> Option<u128> {
+    let known = known(name).filter(|known| known.pure)?;
+    // It does not look at the machine. (Nor does it want more than three arguments: one that is missing is 0.)
+    let program = Program { model, ..Program::default() };
+    let image = Image::new(&program);
+    let mut machine = Machine::new(&image, &Options::default());
+    let args = arguments.iter().copied().chain([0; 3]).map(Value::defined).collect();
+    let result = machine.run_native(MAIN, FuncId(0), known.native, args, &mut Captured::new(0));
+    result.ok().map(|value| value.bits)
 }
 
 pub(super) fn native(name: &str) -> Option<Native> {

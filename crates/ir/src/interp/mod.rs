@@ -80,7 +80,7 @@ mod violation;
 pub use crate::program::Place;
 pub use enabled::Footprint;
 pub use environment::{Captured, Environment, FileHandle, OpenMode, Source, Terminal};
-pub use external::is_known_external;
+pub use external::{is_known_external, pure_call};
 pub use image::{Image, Next, private_slots};
 pub use machine::{MAIN, Machine, Options, Status, Thread, ThreadId, UndefinedPolicy};
 pub use owner::Owner;

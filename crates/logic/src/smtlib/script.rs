@@ -5,8 +5,8 @@
 //! number of earlier variables with that name, so that the text depends on nothing but what it says. (The number also keeps
 //! variables apart from the solver's own names: `and.0` is not `and`.)
 
-use crate::term::{Node, Sort, Term, Terms};
-use rustc_hash::FxHashMap;
+use crate::term::{FunctionId, Node, Sort, Term, Terms};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt::Write;
 
 /// How deeply the text of a term may nest.
@@ -21,6 +21,8 @@ pub struct Script {
     variables: Vec<(Term, String)>,
     same_name: FxHashMap<String, u32>,
     definitions: u32,
+    /// Those that have been declared.
+    functions: FxHashSet<FunctionId>,
     /// What to ask for beside the variables.
     wanted: Vec<String>,
 }
@@ -34,6 +36,7 @@ impl Script {
             variables: Vec::new(),
             same_name: FxHashMap::default(),
             definitions: 0,
+            functions: FxHashSet::default(),
             wanted: Vec::new(),
         }
     }
@@ -55,6 +58,13 @@ impl Script {
         for term in parts {
             if let Node::Variable(_) = terms.node(term) {
                 self.declare(terms, term);
+                continue;
+            }
+            if let Node::Apply(function, _) = terms.node(term) {
+                self.declare_function(terms, function, term);
+                let text = self.application(terms, term, &mut pending);
+                self.define(terms, term, &text);
+                self.variables.push((term, self.names[&term].clone()));
                 continue;
             }
             let depth = 1 + terms.node(term).operands().map(|a| pending.get(&a).map_or(0, |p| p.1)).max().unwrap_or(0);
@@ -105,7 +115,7 @@ impl Script {
 
     /// What a term is made of and has no name yet, operands first.
     fn unnamed_parts(&self, terms: &Terms, root: Term) -> Vec<Term> {
-        let mut seen = rustc_hash::FxHashSet::default();
+        let mut seen = FxHashSet::default();
         let mut waiting = vec![root];
         while let Some(term) = waiting.pop() {
             if !self.names.contains_key(&term) && seen.insert(term) {
@@ -128,6 +138,15 @@ impl Script {
         self.line(&format!("(declare-fun {unique} () {})", sort(terms.sort(variable))));
         self.names.insert(variable, unique.clone());
         self.variables.push((variable, unique));
+    }
+
+    fn declare_function(&mut self, terms: &Terms, function: FunctionId, application: Term) {
+        if self.functions.insert(function) {
+            let sorts: Vec<String> =
+                terms.node(application).operands().map(|operand| sort(terms.sort(operand))).collect();
+            let (name, result) = (terms.function_of(function).name(), sort(terms.sort(application)));
+            self.line(&format!("(declare-fun |{name}| ({}) {result})", sorts.join(" ")));
+        }
     }
 
     fn define(&mut self, terms: &Terms, term: Term, text: &str) {
@@ -160,6 +179,7 @@ impl Script {
                 let (left, right) = (self.operand(terms, a, pending), self.operand(terms, b, pending));
                 return product_overflow(terms.width(a), signed, &left, &right);
             }
+            Node::Apply(function, _) => format!("|{}|", terms.function_of(function).name()),
             Node::Not(_) => "not".to_string(),
             Node::And(..) => "and".to_string(),
             Node::Xor(..) => "xor".to_string(),

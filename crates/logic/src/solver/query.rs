@@ -85,6 +85,7 @@ impl Query {
     /// The question whether everything holds under the assumptions. `terms` is the arena of all terms that were given.
     pub fn script(&self, terms: &Terms, assumptions: &[Lit]) -> Script {
         let mut script = Script::new(match (self.definitions.is_empty(), self.chains.is_empty()) {
+            (_, true) if terms.has_functions() => "QF_UFBV",
             (_, true) => "QF_BV",
             (true, false) => "QF_IDL",
             (false, false) => "ALL",

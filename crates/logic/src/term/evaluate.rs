@@ -4,12 +4,14 @@
 //! operation is written down once more, as plainly as possible.
 
 use super::{Node, Sort, Term, Terms, Value};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Values of variables. Those that have none are 0, or false.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub struct Assignment {
     values: Vec<u128>,
+    /// Values of applications, which need not be right.
+    applications: FxHashMap<Term, u128>,
 }
 
 impl Assignment {
@@ -17,15 +19,26 @@ impl Assignment {
         Assignment::default()
     }
 
-    /// Gives a variable a value: its bits, or 0 and 1 for a Boolean. Terms that are not variables are ignored.
+    /// Gives a variable a value: its bits, or 0 and 1 for a Boolean; or an application of a function, whose value is computed
+    /// otherwise. Other terms are ignored.
     pub fn set(&mut self, terms: &Terms, variable: Term, value: u128) {
-        if let Node::Variable(index) = terms.node(variable) {
-            let index = index as usize;
-            if self.values.len() <= index {
-                self.values.resize(index + 1, 0);
+        let value = Value::new(terms.sort(variable), value).number();
+        match terms.node(variable) {
+            Node::Variable(index) => {
+                let index = index as usize;
+                if self.values.len() <= index {
+                    self.values.resize(index + 1, 0);
+                }
+                self.values[index] = value;
             }
-            self.values[index] = Value::new(terms.sort(variable), value).number();
+            Node::Apply(..) => _ = self.applications.insert(variable, value),
+            _ => {}
         }
+    }
+
+    /// The same values of variables; applications have those that they should have.
+    pub fn without_applications(&self) -> Assignment {
+        Assignment { values: self.values.clone(), applications: FxHashMap::default() }
     }
 
     fn of(&self, index: u32) -> u128 {
@@ -43,11 +56,21 @@ pub struct Evaluation<'a> {
     terms: &'a Terms,
     assignment: &'a Assignment,
     done: FxHashMap<Term, u128>,
+    /// Variables that have the values of terms: from which bit on, and of which term.
+    copies: FxHashMap<Term, Vec<(u32, Term)>>,
+    /// Those whose terms are being computed.
+    open: FxHashSet<Term>,
 }
 
 impl<'a> Evaluation<'a> {
     pub fn new(terms: &'a Terms, assignment: &'a Assignment) -> Evaluation<'a> {
-        Evaluation { terms, assignment, done: FxHashMap::default() }
+        Evaluation {
+            terms,
+            assignment,
+            done: FxHashMap::default(),
+            copies: FxHashMap::default(),
+            open: FxHashSet::default(),
+        }
     }
 
     pub fn value(&mut self, root: Term) -> Value {
@@ -58,15 +81,44 @@ impl<'a> Evaluation<'a> {
                 continue;
             }
             let before = waiting.len();
-            let operands = self.terms.node(term).operands();
-            waiting.extend(operands.filter(|operand| !self.done.contains_key(operand)));
+            match self.copies.get(&term) {
+                // (A variable that its own copy depends on keeps its value there.)
+                Some(copied) if self.open.insert(term) => waiting.extend(copied.iter().map(|(_, of)| *of)),
+                Some(_) => {}
+                None => {
+                    let operands = self.terms.node(term).operands();
+                    waiting.extend(operands.filter(|operand| !self.done.contains_key(operand)));
+                }
+            }
             if waiting.len() == before {
-                let value = self.apply(term);
+                let mut value = self.apply(term);
+                for &(low, of) in self.copies.get(&term).into_iter().flatten() {
+                    if let Some(part) = self.done.get(&of) {
+                        let mask = Value::new(self.terms.sort(of), u128::MAX).number() << low;
+                        value = value & !mask | part << low;
+                    }
+                }
                 self.done.insert(term, value);
                 waiting.pop();
             }
         }
         Value::new(self.terms.sort(root), self.done[&root])
+    }
+
+    /// Takes a variable, or a piece of one, to have the value of a term, whatever its own is.
+    pub fn copy(&mut self, copy: Term, of: Term) {
+        let (variable, low) = match self.terms.node(copy) {
+            Node::Extract { term, low, .. } => (term, low),
+            _ => (copy, 0),
+        };
+        if let Node::Variable(_) = self.terms.node(variable) {
+            self.copies.entry(variable).or_default().push((low, of));
+        }
+    }
+
+    /// Takes a term to have a value.
+    pub fn assume(&mut self, term: Term, value: u128) {
+        self.done.insert(term, value);
     }
 
     /// Whether a Boolean holds.
@@ -111,6 +163,13 @@ impl<'a> Evaluation<'a> {
             Node::Concat(high, low) => of(high) << vector(low).width | of(low),
             Node::Extract { term, low, .. } => of(term) >> low,
             Node::SignExtend { term, .. } => vector(term).signed() as u128,
+            Node::Apply(function, arguments) => match self.assignment.applications.get(&term) {
+                Some(&value) => value,
+                None => {
+                    let arguments: Vec<u128> = arguments.into_iter().flatten().map(of).collect();
+                    self.terms.function_of(function).compute(&arguments)
+                }
+            },
         };
         match self.terms.sort(term) {
             Sort::Bits(width) if width < 128 => bits & ((1 << width) - 1),

@@ -33,7 +33,7 @@ impl Terms {
     }
 
     /// The term with this term's operation and other operands.
-    fn with_operands(&mut self, term: Term, new: impl Fn(Term) -> Term) -> Term {
+    pub(super) fn with_operands(&mut self, term: Term, new: impl Fn(Term) -> Term) -> Term {
         match self.node(term) {
             Node::Bool(_) | Node::Bits { .. } | Node::Variable(_) => term,
             Node::Not(a) => self.not(new(a)),
@@ -59,6 +59,10 @@ impl Terms {
             Node::Concat(high, low) => self.concat(new(high), new(low)),
             Node::Extract { term, low, width } => self.extract(new(term), low, width),
             Node::SignExtend { term, width } => self.sign_extend(new(term), width),
+            Node::Apply(function, arguments) => {
+                let arguments: Vec<Term> = arguments.into_iter().flatten().map(new).collect();
+                self.apply(function, &arguments)
+            }
         }
     }
 }
