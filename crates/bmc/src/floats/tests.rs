@@ -37,11 +37,11 @@ fn float(random: &mut Prng, width: u32) -> u128 {
 }
 
 fn integer(random: &mut Prng, width: u32) -> u128 {
-    let mask = (1 << width) - 1;
+    let mask: u128 = (1 << width) - 1;
     let any = u128::from(random.next_u64());
     (match random.below(6) {
         0 => any & 3,
-        1 => mask - (any & 3),
+        1 => mask.wrapping_sub(any & 3),
         2 => mask >> 1,
         3 => (mask >> 1) + 1 + (any & 3),
         4 => (1u128 << random.below(u64::from(width))) + (any & 1),
