@@ -488,7 +488,11 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
             self.listener.act(&mut self.terms, &at, Action::Start);
         }
         match self.enter(number, func, args, None) {
-            Ok(()) if !is_empty => _ = self.ready.insert((clock, number)),
+            // (The clock may have moved while it was entered.)
+            Ok(()) if !is_empty => {
+                let clock = self.threads.get(number).map_or(clock, |thread| thread.clock);
+                self.ready.insert((clock, number));
+            }
             Ok(()) => {}
             Err(halt) => self.halt(number, halt),
         }

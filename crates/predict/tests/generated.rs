@@ -16,6 +16,7 @@ use leno_predict::record::{RecordOptions, Recorder};
 use leno_predict::trace::Trace;
 use leno_predict::{Encoding, PredictOptions, Reach, admits_recorded, build, paths, predict};
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 /// Seeds that showed a mistake: the handle of a thread that is being started, read by another thread.
@@ -380,7 +381,10 @@ fn compare_program(seed: u64, program: &Program, text: &str, tally: &mut Tally) 
     if number("LENO_PREDICT_SHOW", 0) > 0 {
         println!("{text}");
     }
-    let path = std::env::temp_dir().join(format!("leno-generated-{}-{seed}.leno", std::process::id()));
+    // Tests run at the same time, and may have the same seed.
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let number_of_trace = COUNT.fetch_add(1, Ordering::Relaxed);
+    let path = std::env::temp_dir().join(format!("leno-generated-{}-{number_of_trace}.leno", std::process::id()));
     Recorder::new(program, record).and_then(|recorder| recorder.run(&path)).expect("it is recorded");
     let trace = Trace::read(&std::fs::read(&path).expect("a trace")).expect("it is one");
     let _ = std::fs::remove_file(&path);
