@@ -35,7 +35,20 @@ impl Terms {
     /// The term with this term's operation and other operands.
     pub(super) fn with_operands(&mut self, term: Term, new: impl Fn(Term) -> Term) -> Term {
         match self.node(term) {
-            Node::Bool(_) | Node::Bits { .. } | Node::Variable(_) => term,
+            Node::Apply(function, arguments) => {
+                let arguments: Vec<Term> = arguments.into_iter().flatten().map(new).collect();
+                self.apply(function, &arguments)
+            }
+            node => self.operation(node, new).unwrap_or(term),
+        }
+    }
+
+    /// An operation, perhaps of another arena, with other operands. None for variables and functions, which belong to theirs.
+    pub fn operation(&mut self, node: Node, new: impl Fn(Term) -> Term) -> Option<Term> {
+        Some(match node {
+            Node::Variable(_) | Node::Apply(..) => return None,
+            Node::Bool(value) => self.bool(value),
+            Node::Bits { width, value } => self.bits(width, value),
             Node::Not(a) => self.not(new(a)),
             Node::And(a, b) => self.and2(new(a), new(b)),
             Node::Xor(a, b) => self.xor(new(a), new(b)),
@@ -59,11 +72,7 @@ impl Terms {
             Node::Concat(high, low) => self.concat(new(high), new(low)),
             Node::Extract { term, low, width } => self.extract(new(term), low, width),
             Node::SignExtend { term, width } => self.sign_extend(new(term), width),
-            Node::Apply(function, arguments) => {
-                let arguments: Vec<Term> = arguments.into_iter().flatten().map(new).collect();
-                self.apply(function, &arguments)
-            }
-        }
+        })
     }
 }
 
