@@ -7,7 +7,7 @@ use crate::event::{Event, EventId, Kind, Read, Target, ThreadEvents, TraceProgra
 use crate::express::Val;
 use crate::instances::Instances;
 use crate::must::MustOrder;
-use crate::quiet::Privacy;
+use crate::quiet::{CalledBack, Privacy};
 use crate::survey::{Class, Piece, PieceId, Sharing, Survey};
 use crate::trace::Trace;
 use crate::transplant::Transplant;
@@ -33,6 +33,8 @@ struct ThreadState {
 
 pub(crate) struct Builder {
     sharing: Sharing,
+    called_back: CalledBack,
+    is_interrupted: bool,
     /// All events, or those since the last ones that were [left behind](Builder::leave_behind).
     events: Vec<Event>,
     threads: BTreeMap<u32, ThreadState>,
@@ -80,6 +82,13 @@ impl Surveyed {
         }
         let mut threads = BTreeMap::new();
         for (number, walked) in std::mem::take(&mut self.walked) {
+            gaps.extend(trace.interrupted.get(&number).map(|count| {
+                let times = if *count == 1 { "once".to_string() } else { format!("{count} times") };
+                format!(
+                    "{}: a signal handler ran {times}, and what it did is seen only where the program read it later",
+                    walked.name
+                )
+            }));
             gaps.extend(walked.problem.map(|problem| format!("{}: {problem}", walked.name)));
             let Walked { name, finished, inputs, .. } = walked;
             threads.insert(number, ThreadEvents { number, name, events: Vec::new(), finished, inputs });
@@ -92,7 +101,7 @@ impl Surveyed {
 pub fn build(program: &Program, trace: &Trace) -> TraceProgram {
     let mut surveyed = Surveyed::new(program, trace);
     let (threads, gaps) = surveyed.threads(trace);
-    let builder = Builder::new(std::mem::take(&mut surveyed.sharing));
+    let builder = Builder::new(std::mem::take(&mut surveyed.sharing), &surveyed.privacy, trace);
     let Surveyed { privacy, mut instances, must, .. } = surveyed;
     let mut walk = Walk::new(program, &privacy, trace, &mut instances, builder);
     walk.run();
@@ -180,8 +189,10 @@ impl TraceProgram {
 }
 
 impl Builder {
-    pub(crate) fn new(sharing: Sharing) -> Builder {
+    pub(crate) fn new(sharing: Sharing, privacy: &Privacy, trace: &Trace) -> Builder {
         Builder {
+            called_back: privacy.called_back,
+            is_interrupted: !trace.interrupted.is_empty(),
             pieces: sharing.pieces.clone(),
             opaque: Vec::new(),
             sharing,
@@ -222,6 +233,8 @@ impl Builder {
             touches: std::mem::take(&mut self.touches),
             gaps,
             accesses: self.sharing.accesses,
+            called_back: self.called_back,
+            is_interrupted: self.is_interrupted,
             begun: BTreeMap::new(),
         }
     }

@@ -5,6 +5,7 @@
 
 use crate::instances::InstanceId;
 use crate::must::MustOrder;
+use crate::quiet::CalledBack;
 use crate::survey::{Piece, PieceId};
 use crate::walk::{Input, Location, Suspect};
 use leno_ir::program::{Place, Span};
@@ -150,6 +151,10 @@ pub struct TraceProgram {
     pub gaps: Vec<String>,
     /// Accesses to memory in the whole run.
     pub accesses: u64,
+    /// What those functions do that somebody outside of the program may call.
+    pub called_back: CalledBack,
+    /// Signal handlers ran, and nobody has recorded what they did.
+    pub is_interrupted: bool,
     /// How many events at the beginning of each thread have happened already: for windows.
     pub begun: BTreeMap<u32, u32>,
 }

@@ -33,7 +33,7 @@ pub fn predict_trace(program: &Program, trace: &Trace, options: &PredictOptions)
     let size = options.window.unwrap_or(usize::MAX).max(2);
     let mut surveyed = Surveyed::new(program, trace);
     let (threads, gaps) = surveyed.threads(trace);
-    let builder = Builder::new(std::mem::take(&mut surveyed.sharing));
+    let builder = Builder::new(std::mem::take(&mut surveyed.sharing), &surveyed.privacy, trace);
     let Surveyed { privacy, mut instances, must, .. } = surveyed;
     let mut walk = Walk::new(program, &privacy, trace, &mut instances, builder);
     walk.start();

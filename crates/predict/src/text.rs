@@ -15,6 +15,7 @@ use crate::event::{Event, EventId, Kind, Read, ThreadEvents, TraceProgram, Write
 use crate::instances::UNKNOWN;
 use crate::must::MustOrder;
 use crate::predict::{PredictOptions, Reach};
+use crate::quiet::CalledBack;
 use crate::survey::{Piece, PieceId};
 use crate::walk::{Action, Location, Moment};
 use leno_ir::program::{BlockId, FuncId, Place, Span};
@@ -311,6 +312,8 @@ impl Reader {
             touches: Vec::new(),
             gaps: Vec::new(),
             accesses: self.events.len() as u64,
+            called_back: CalledBack::default(),
+            is_interrupted: false,
             begun: BTreeMap::new(),
             events: self.events,
         };

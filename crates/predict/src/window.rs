@@ -132,6 +132,8 @@ pub fn cut(whole: &mut TraceProgram, order: &[EventId], past: &Past) -> Window {
         touches,
         gaps: Vec::new(),
         accesses: 0,
+        called_back: whole.called_back,
+        is_interrupted: whole.is_interrupted,
         begun,
     };
     Window { ctp, origin, targets: numbers }
