@@ -3,7 +3,7 @@
 //! What the survey found to be a matter of order becomes events, and a read of it a variable; everything else is followed within
 //! the thread. Private memory is kept only where it holds something symbolic, byte by byte: all other bytes are what was recorded.
 
-use crate::event::{Event, EventId, Kind, Read, Target, ThreadEvents, TraceProgram, Write};
+use crate::event::{Before, Event, EventId, Kind, Read, Target, ThreadEvents, TraceProgram, Write};
 use crate::express::Val;
 use crate::instances::Instances;
 use crate::must::MustOrder;
@@ -236,6 +236,7 @@ impl Builder {
             called_back: self.called_back,
             is_interrupted: self.is_interrupted,
             begun: BTreeMap::new(),
+            before: Before::default(),
         }
     }
 
@@ -331,6 +332,25 @@ impl Builder {
 
     pub(crate) fn event_count(&self) -> usize {
         self.events.len()
+    }
+
+    /// A step that a thread stands before, and has not made: not one of the events.
+    pub(crate) fn stands_before(&self, terms: &Terms, at: &Moment, kind: Kind) -> Event {
+        let state = self.threads.get(&at.thread);
+        Event {
+            thread: at.thread,
+            index: state.map_or(0, |state| state.before + state.events.len() as u32),
+            point: at.point,
+            place: at.place,
+            span: at.span,
+            clock: at.clock,
+            guard: state.and_then(|state| state.guard).unwrap_or(terms.bool(true)),
+            kind,
+            locks: state.map(|state| Rc::clone(&state.locks)).unwrap_or_default(),
+            section: state.and_then(|state| state.section),
+            block: state.and_then(|state| state.block),
+            pending: true,
+        }
     }
 
     /// The events from this one on are never made.

@@ -315,18 +315,18 @@ impl Asking {
         program: Option<&Program>,
         ctp: &mut TraceProgram,
         options: &PredictOptions,
-        is_whole: bool,
+        knows_all: bool,
         gaps: &mut Vec<String>,
     ) -> Asking {
         let start = Instant::now();
-        let (questions, left_out) = questions(program, ctp, options.properties, options.blocks, is_whole);
+        let (questions, left_out) = questions(program, ctp, options.properties, options.blocks, knows_all);
         let why = "of very many pairs from the same places, only those closest in time were asked about";
         if left_out && !gaps.iter().any(|gap| gap == why) {
             gaps.push(why.to_string());
         }
         let why = "signal handlers, or others that are called from outside of the program, may wake those who wait: only those \
                    deadlocks were looked for that are circles of locks";
-        let waits = |program| is_whole && ctp.called_back.wake && !stuck_places(program, ctp).is_empty();
+        let waits = |program| knows_all && ctp.called_back.wake && !stuck_places(program, ctp).is_empty();
         if options.properties.deadlock && program.is_some_and(waits) {
             gaps.push(why.to_string());
         }

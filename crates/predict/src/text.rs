@@ -11,7 +11,7 @@
 //! everything after it in its thread depends on that. Races, deadlocks and broken transactions can be asked for, and there is no program to
 //! confirm them on.
 
-use crate::event::{Event, EventId, Kind, Read, ThreadEvents, TraceProgram, Write};
+use crate::event::{Before, Event, EventId, Kind, Read, ThreadEvents, TraceProgram, Write};
 use crate::instances::UNKNOWN;
 use crate::must::MustOrder;
 use crate::predict::{PredictOptions, Reach};
@@ -315,6 +315,7 @@ impl Reader {
             called_back: CalledBack::default(),
             is_interrupted: false,
             begun: BTreeMap::new(),
+            before: Before::default(),
             events: self.events,
         };
         TextTrace { ctp, places: self.names, lines: self.lines }

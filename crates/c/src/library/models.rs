@@ -93,6 +93,6 @@ mod tests {
         assert_eq!(names("sigaction"), ["<leno>/errno.c", "<leno>/real_process.c"]);
         assert_eq!(names("sleep"), names("sigaction"));
         assert_eq!(names("sigaddset"), ["<leno>/errno.c", "<leno>/signal_sets.c"]);
-        assert_eq!([names("getpid"), names("rand"), names("alarm")], [const { Vec::new() }; 3]);
+        assert_eq!([names("getpid"), names("rand"), names("alarm")], [const { Vec::<&str>::new() }; 3]);
     }
 }

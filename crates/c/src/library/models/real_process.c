@@ -12,7 +12,7 @@ int *__errno_location(void);
 void __leno_if_loaded_cancellation_point(void);
 
 // Of what the last such call of this thread has given: a word.
-unsigned long __leno_outside_word(int index);
+unsigned long __leno_outside_word(int number);
 int __leno_outside_action(int signal, int is_set, void *handler, int flags, unsigned long mask, unsigned long more);
 int __leno_outside_mask(int how, int is_set, unsigned long mask, unsigned long more);
 int __leno_outside_wait(unsigned long mask, unsigned long more);
@@ -28,7 +28,7 @@ void __leno_outside_suspend(int is_set, unsigned long mask, unsigned long more);
 void __leno_exit_now(int status);
 void __leno_outside_letter(int letter);
 long __leno_outside_variable(int is_secure);
-int __leno_outside_value(long index);
+int __leno_outside_value(long number);
 unsigned __leno_outside_sleep(unsigned seconds);
 int __leno_outside_usleep(unsigned microseconds);
 int __leno_outside_nanosleep(int clock, int flags, long seconds, long nanoseconds);
