@@ -112,6 +112,9 @@ pub fn compose(summary: &mut Summarizer<'_>, pruned: &Pruned, mut solver: Solver
     composer.frees();
     composer.checks();
     for index in 0..composer.summary.skeleton.constraints.len() {
+        if composer.is_interrupted() {
+            break;
+        }
         let constraint = composer.summary.skeleton.constraints[index];
         composer.solver.assert(&composer.summary.terms, constraint);
     }
@@ -280,6 +283,9 @@ impl Composer<'_, '_> {
     fn joins(&mut self) {
         let mut joined_by: FxHashMap<usize, Vec<Lit>> = FxHashMap::default();
         for index in 0..self.summary.skeleton.joins.len() {
+            if self.is_interrupted() {
+                break;
+            }
             let join = self.summary.skeleton.joins[index].clone();
             self.invalid_handle(index);
             if join.is_detach {
@@ -364,6 +370,9 @@ impl Composer<'_, '_> {
     /// A free of a shared object is good if it is of the beginning of a heap object that no other free came before.
     fn frees(&mut self) {
         for index in 0..self.summary.skeleton.frees.len() {
+            if self.is_interrupted() {
+                break;
+            }
             let free = self.summary.skeleton.frees[index].clone();
             let mut known = Vec::new();
             for object in self.shared_targets(&free.targets) {
@@ -483,6 +492,9 @@ impl Composer<'_, '_> {
     fn questions(mut self, pruned: &Pruned) -> Composition {
         let mut suspects = Vec::new();
         for index in 0..self.summary.skeleton.violations.len() {
+            if self.is_interrupted() {
+                break;
+            }
             let violation = self.summary.skeleton.violations[index].clone();
             if self.summary.reported.contains(&Reported::violation(violation.span)) {
                 continue;
@@ -508,11 +520,14 @@ impl Composer<'_, '_> {
                 suspects.push((Suspect::Race(first, second), lit));
             }
         }
-        if !self.summary.reported.contains(&Reported::Deadlock) {
+        if !self.summary.reported.contains(&Reported::Deadlock) && !self.is_interrupted() {
             self.deadlocks(&mut suspects);
         }
         let mut cuts = Vec::new();
         for index in 0..self.summary.skeleton.cuts.len() {
+            if self.is_interrupted() {
+                break;
+            }
             let cut = self.summary.skeleton.cuts[index].clone();
             let selected = self.solver.new_literal();
             let condition = self.literal(cut.condition);

@@ -20,18 +20,25 @@ use leno_logic::term::Term;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// Why there is no verdict, and what is known all the same.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unknown {
     pub reason: String,
+    /// The limit that was reached, if one was.
+    pub stop: Option<Stop>,
     pub completed: Option<Completed>,
 }
 
 impl Unknown {
     pub fn because(reason: impl Into<String>) -> Unknown {
-        Unknown { reason: reason.into(), completed: None }
+        Unknown { reason: reason.into(), stop: None, completed: None }
+    }
+
+    fn stopped(stop: Stop, completed: Option<Completed>) -> Unknown {
+        Unknown { reason: describe(stop), stop: Some(stop), completed }
     }
 }
 
@@ -67,10 +74,28 @@ impl fmt::Display for Completed {
     }
 }
 
+/// How far the engine has come, for others to see while it is at work.
+#[derive(Clone, Default, Debug)]
+pub struct Progress(Arc<Mutex<Option<Completed>>>);
+
+impl Progress {
+    pub fn completed(&self) -> Option<Completed> {
+        self.0.lock().ok()?.clone()
+    }
+
+    fn report(&self, completed: &Completed) {
+        if let Ok(mut known) = self.0.lock() {
+            *known = Some(completed.clone());
+        }
+    }
+}
+
 /// What came of one round.
 enum Round {
     Decided(Staged),
     Stopped(String),
+    /// A limit was reached.
+    Limited(Stop),
     /// These can go on.
     Open(Vec<Bounded>),
 }
@@ -83,7 +108,7 @@ pub fn decide(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats
         return deepen(program, task, limits);
     }
     let (first, stats) = deepen(program, &Task { properties: others, ..task.clone() }, limits);
-    if matches!(first, Staged::Unsafe(_)) {
+    if matches!(first, Staged::Unsafe(_) | Staged::Unknown(Unknown { stop: Some(_), .. })) {
         return (first, stats);
     }
     let deadlock = Properties { deadlock: true, ..Properties::NONE };
@@ -118,7 +143,8 @@ fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
         stats.rounds += 1;
         let open = match round(program, task, &bounds, limits, &mut stats) {
             Round::Decided(staged) => return (staged, stats),
-            Round::Stopped(reason) => return (Staged::Unknown(Unknown { reason, completed }), stats),
+            Round::Stopped(reason) => return (Staged::Unknown(Unknown { reason, stop: None, completed }), stats),
+            Round::Limited(stop) => return (Staged::Unknown(Unknown::stopped(stop, completed)), stats),
             Round::Open(open) => open,
         };
         let (mut loops, mut allocations) = (Vec::new(), Vec::new());
@@ -128,13 +154,15 @@ fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
                 _ => loops.push((loops::name(program, what), bounds.of(what))),
             }
         }
-        completed = Some(Completed { loops, allocations, switches: task.context_bound });
+        let all = Completed { loops, allocations, switches: task.context_bound };
+        task.progress.report(&all);
+        completed = Some(all);
         if open.iter().all(is_chosen) {
             let reason = match open.as_slice() {
                 [_] => "a loop can go on beyond its bound".to_string(),
                 _ => format!("{} loops can go on beyond their bounds", open.len()),
             };
-            return (Staged::Unknown(Unknown { reason, completed }), stats);
+            return (Staged::Unknown(Unknown { reason, stop: None, completed }), stats);
         }
         for what in open.into_iter().filter(|what| !is_chosen(what)) {
             bounds.particular.insert(what, bounds.of(what).saturating_mul(2));
@@ -154,17 +182,17 @@ fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats
     let ran = summary.run();
     stats.summarizing += start.elapsed();
     if let Err(refused) = ran {
-        return Round::Stopped(stop.get().map_or(refused.reason, describe));
+        return stop.get().map_or(Round::Stopped(refused.reason), Round::Limited);
     }
     let start = Instant::now();
     let pruned = if task.prune { prune(&mut summary) } else { keep_all(&mut summary) };
     stats.pruning += start.elapsed();
     let start = Instant::now();
-    let mut composition = compose(&mut summary, &pruned, Solver::default());
+    let mut composition = compose(&mut summary, &pruned, Solver::default().within(limits));
     let bound = task.context_bound.map(|switches| bound_switches(&summary, &mut composition, switches));
     stats.composing += start.elapsed();
     if let Some(stop) = stop.get() {
-        return Round::Stopped(describe(stop));
+        return Round::Limited(stop);
     }
     count(&summary, stats);
     (stats.links, stats.suspects) = (composition.links, composition.suspects.len());
@@ -225,7 +253,7 @@ fn find_violation(
     loop {
         match composition.solver.solve(&assumptions, limits) {
             Answer::Satisfiable => models += 1,
-            Answer::Unknown(stop) => return Some(Round::Stopped(describe(stop))),
+            Answer::Unknown(stop) => return Some(Round::Limited(stop)),
             Answer::Unsatisfiable if assumptions.len() > needed => {
                 assumptions.truncate(needed);
                 continue;
@@ -237,6 +265,9 @@ fn find_violation(
             match witness::witness(summary, composition) {
                 Ok(witness) => return Some(Round::Decided(Staged::Unsafe(Box::new(witness)))),
                 Err(reason) if mismatches.is_empty() => {
+                    if let Some(stop) = limits.stop() {
+                        return Some(Round::Limited(stop));
+                    }
                     let reason = match assumptions.len() == needed && !composition.plain.is_empty() {
                         true => {
                             "there may be a violation that depends on input from outside, which is not tried".into()
@@ -269,7 +300,7 @@ fn ask(
             Answer::Satisfiable => {
                 return Round::Stopped("a pointer may be used that is not aligned to what it points to".to_string());
             }
-            Answer::Unknown(stop) => return Round::Stopped(describe(stop)),
+            Answer::Unknown(stop) => return Round::Limited(stop),
             Answer::Unsatisfiable => {}
         }
     }
@@ -282,7 +313,7 @@ fn ask(
         let assumptions: Vec<Lit> = std::iter::once(composition.cuts[index]).chain(bound).collect();
         match composition.solve_exactly(&mut summary.terms, &assumptions, limits) {
             Answer::Satisfiable => open.push(cut.what),
-            Answer::Unknown(stop) => return Round::Stopped(describe(stop)),
+            Answer::Unknown(stop) => return Round::Limited(stop),
             Answer::Unsatisfiable => {
                 was_needed |= bound.is_some_and(|bound| composition.solver.failed().contains(&bound));
             }
@@ -298,7 +329,7 @@ fn ask(
                     let (_, what) = &summary.skeleton.doubts[index];
                     return Round::Stopped(format!("no violation was found, but {what}"));
                 }
-                Answer::Unknown(stop) => return Round::Stopped(describe(stop)),
+                Answer::Unknown(stop) => return Round::Limited(stop),
                 Answer::Unsatisfiable => {}
             }
         }
@@ -307,6 +338,7 @@ fn ask(
         (false, _) => Round::Open(open),
         (true, true) => Round::Decided(Staged::Unknown(Unknown {
             reason: "schedules with more switches between threads were left out".to_string(),
+            stop: None,
             completed: Some(Completed { switches: task.context_bound, ..Completed::default() }),
         })),
         (true, false) => Round::Decided(Staged::Safe),

@@ -59,7 +59,7 @@ mod unroll;
 mod witness;
 
 pub use cssa::Mode;
-pub use deepen::{Completed, Unknown};
+pub use deepen::{Completed, Progress, Unknown};
 pub use function::Calls;
 pub use reported::Reported;
 pub use show::Picture;
@@ -92,6 +92,8 @@ pub struct Task {
     pub calls: Calls,
     /// What is known already, and not looked for.
     pub reported: BTreeSet<Reported>,
+    /// Where it says how far it has come.
+    pub progress: Progress,
 }
 
 impl Task {
@@ -104,6 +106,7 @@ impl Task {
             mode: Mode::default(),
             calls: Calls::default(),
             reported: BTreeSet::new(),
+            progress: Progress::default(),
         }
     }
 }

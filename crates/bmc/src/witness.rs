@@ -35,6 +35,9 @@ struct Plan {
 /// Steps of one thread between two visible ones, before we say that it will not come.
 const PATIENCE: u64 = 10_000_000;
 
+/// After how many steps to ask whether to stop.
+const LOOK_UP: u64 = 1 << 14;
+
 /// The witness for the model that the solver has found; an explanation if the interpreter does not agree.
 pub fn witness(summary: &Summarizer<'_>, composition: &mut Composition) -> Result<Witness, String> {
     let selected = composition.suspects.iter().find(|&&(_, lit)| composition.solver.value(lit));
@@ -116,15 +119,18 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
 
 /// Gives threads their inputs, and remembers what was given.
 #[derive(Clone)]
-struct Inputs {
+struct Inputs<'a> {
     planned: Vec<VecDeque<u128>>,
     /// The thread of the skeleton that a thread of the machine is.
     index: BTreeMap<ThreadId, ThreadIndex>,
     given: Vec<(ThreadId, Input)>,
     rest: Captured,
+    /// Steps that were made, and whether to make no more.
+    steps: u64,
+    interrupted: &'a dyn Fn() -> bool,
 }
 
-impl Environment for Inputs {
+impl Environment for Inputs<'_> {
     fn nondet(&mut self, thread: ThreadId, width: u16, source: Source) -> u128 {
         let planned = self.index.get(&thread).and_then(|index| self.planned.get_mut(index.0 as usize));
         let value = match source {
@@ -180,6 +186,8 @@ fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witn
         index: [(main, ThreadIndex(0))].into_iter().collect(),
         given: Vec::new(),
         rest: Captured::new(0),
+        steps: 0,
+        interrupted: summary.interrupted,
     };
     let mut threads: BTreeMap<ThreadIndex, ThreadId> = [(ThreadIndex(0), main)].into_iter().collect();
     let mut violation = None;
@@ -306,7 +314,7 @@ fn claim_violation(violation: Violation) -> Claim {
 fn run_to(
     summary: &Summarizer<'_>,
     machine: &mut Machine<'_>,
-    inputs: &mut Inputs,
+    inputs: &mut Inputs<'_>,
     recorder: &mut Recorder,
     thread: ThreadId,
     place: Place,
@@ -345,7 +353,12 @@ fn is_private(summary: &Summarizer<'_>, machine: &Machine<'_>, thread: ThreadId)
 }
 
 /// Runs a thread until its next step begins an atomic section.
-fn run_to_section(machine: &mut Machine<'_>, inputs: &mut Inputs, recorder: &mut Recorder, thread: ThreadId) -> Ran {
+fn run_to_section(
+    machine: &mut Machine<'_>,
+    inputs: &mut Inputs<'_>,
+    recorder: &mut Recorder,
+    thread: ThreadId,
+) -> Ran {
     for _ in 0..PATIENCE {
         if machine.threads()[thread].status != Status::Running {
             return Ran::Lost(format!("{} has ended", machine.thread_name(thread)));
@@ -363,7 +376,7 @@ fn run_to_section(machine: &mut Machine<'_>, inputs: &mut Inputs, recorder: &mut
 }
 
 /// Runs a thread until it is finished.
-fn run_to_end(machine: &mut Machine<'_>, inputs: &mut Inputs, recorder: &mut Recorder, thread: ThreadId) -> Ran {
+fn run_to_end(machine: &mut Machine<'_>, inputs: &mut Inputs<'_>, recorder: &mut Recorder, thread: ThreadId) -> Ran {
     for _ in 0..PATIENCE {
         if machine.threads()[thread].status != Status::Running {
             return Ran::There;
@@ -377,7 +390,11 @@ fn run_to_end(machine: &mut Machine<'_>, inputs: &mut Inputs, recorder: &mut Rec
 }
 
 /// One step. There: it has been made.
-fn step(machine: &mut Machine<'_>, inputs: &mut Inputs, recorder: &mut Recorder, thread: ThreadId) -> Ran {
+fn step(machine: &mut Machine<'_>, inputs: &mut Inputs<'_>, recorder: &mut Recorder, thread: ThreadId) -> Ran {
+    inputs.steps += 1;
+    if inputs.steps % LOOK_UP == 0 && (inputs.interrupted)() {
+        return Ran::Lost("it was interrupted".to_string());
+    }
     recorder.before(machine, thread);
     match machine.step(thread, inputs) {
         StepResult::Done => {
@@ -397,7 +414,7 @@ fn step(machine: &mut Machine<'_>, inputs: &mut Inputs, recorder: &mut Recorder,
 /// Runs `owner` to the end of its atomic section, and then makes the step of `thread`.
 fn leave_section(
     machine: &mut Machine<'_>,
-    inputs: &mut Inputs,
+    inputs: &mut Inputs<'_>,
     recorder: &mut Recorder,
     owner: ThreadId,
     thread: ThreadId,
@@ -422,7 +439,7 @@ fn leave_section(
 /// Runs a thread until it waits or has ended.
 fn run_to_wait(
     machine: &mut Machine<'_>,
-    inputs: &mut Inputs,
+    inputs: &mut Inputs<'_>,
     recorder: &mut Recorder,
     thread: ThreadId,
 ) -> Result<(), String> {
@@ -441,7 +458,7 @@ fn run_to_wait(
 
 fn run_to_violation(
     machine: &mut Machine<'_>,
-    inputs: &mut Inputs,
+    inputs: &mut Inputs<'_>,
     recorder: &mut Recorder,
     thread: ThreadId,
 ) -> Result<Box<Violation>, String> {
