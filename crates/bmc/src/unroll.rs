@@ -23,8 +23,9 @@ use std::time::{Duration, Instant};
 
 /// Iterations of a loop whose condition is constant count for one of others.
 const CONSTANT_ROUNDS: u32 = 10_000;
-/// The same, if others can see what it does.
+/// The same, if others can see what it does; and in a sprint.
 const EVENTFUL_ROUNDS: u32 = 32;
+const SPRINT_ROUNDS: u32 = 2;
 /// How long to think about whether a loop waits.
 const QUICKLY: Duration = Duration::from_millis(20);
 
@@ -99,7 +100,9 @@ impl Summarizer<'_> {
                 }
             }
             let bound = self.bounds.of(what);
-            if decided > bound || eventful / EVENTFUL_ROUNDS >= bound || rounds / CONSTANT_ROUNDS > bound {
+            let is_long = self.bounds.is_sprint && eventful / SPRINT_ROUNDS >= bound;
+            if decided > bound || eventful / EVENTFUL_ROUNDS >= bound || rounds / CONSTANT_ROUNDS > bound || is_long {
+                self.is_cut_short |= is_long;
                 let mut left: Vec<State> = head.into_iter().collect();
                 for block in &inner.blocks {
                     left.extend(frame.pending.remove(block).unwrap_or_default());
