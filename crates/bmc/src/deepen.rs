@@ -147,7 +147,12 @@ fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
     bounds.is_sprint = true;
     loop {
         stats.rounds += 1;
-        let open = match round(program, task, &bounds, limits, &mut stats) {
+        let within = if bounds.is_sprint { sprint(limits) } else { limits.clone() };
+        let open = match round(program, task, &bounds, &within, &mut stats) {
+            Round::Limited(Stop::Time) if bounds.is_sprint && limits.stop().is_none() => {
+                bounds.is_sprint = false;
+                continue;
+            }
             Round::Decided(staged) => return (staged, stats),
             Round::Stopped(reason) => return (Staged::Unknown(Unknown { reason, stop: None, completed }), stats),
             Round::Limited(stop) => return (Staged::Unknown(Unknown::stopped(stop, completed)), stats),
@@ -180,6 +185,17 @@ fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
         }
     }
 }
+
+/// A sprint takes a part of the time that is left.
+fn sprint(limits: &Limits) -> Limits {
+    let now = Instant::now();
+    let mut within = limits.clone();
+    within.deadline = limits.deadline.map(|end| now + end.saturating_duration_since(now) / SPRINTS_PART);
+    within
+}
+
+/// One of so many parts of the time is for the sprint.
+const SPRINTS_PART: u32 = 6;
 
 fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats: &mut Stats) -> Round {
     // Once interrupted, always interrupted: what was left undone must not be used.
