@@ -4,6 +4,7 @@
 //! Whether an access is good may depend on what other threads do (an object may have been freed), or on objects that
 //! do not exist yet: then it is a variable, defined when everything is known, and the thread goes on only where it is true.
 
+use crate::leaks::watches_ends;
 use crate::objects::{Initial, InstanceId};
 use crate::private::initial_value;
 use crate::skeleton::{Bounded, Check, Event, Free, Moment, NodeId, Role, ThreadIndex, Unit, Until, Wait};
@@ -778,6 +779,9 @@ impl Summarizer<'_> {
         }
         let id = self.add_instance(what, size as u64, initial, storage == Storage::Heap, false)?;
         self.instances.get_mut(id).extent = extent;
+        if storage == Storage::Heap {
+            self.watch_allocation(&mut state, id);
+        }
         if storage == Storage::Stack {
             frame.slots.push(id);
         }
@@ -796,6 +800,7 @@ impl Summarizer<'_> {
         };
         let null = self.pointer(0);
         let mut good = vec![self.terms.eq(address, null)];
+        let mut freed_here = Vec::new();
         for object in targets.iter() {
             if self.shared.of(object) == Sharing::Shared {
                 continue;
@@ -809,7 +814,9 @@ impl Summarizer<'_> {
                     continue;
                 }
                 let lives = self.lives(&state, id);
-                good.push(self.terms.and2(here, lives));
+                let freed = self.terms.and2(here, lives);
+                good.push(freed);
+                freed_here.push((id, freed));
                 let died = self.terms.not(lives);
                 let dead = self.terms.or2(died, here);
                 Rc::make_mut(&mut state.memory.dead).insert(id, dead);
@@ -825,6 +832,12 @@ impl Summarizer<'_> {
             good = self.terms.or2(good, valid);
             let done = self.terms.and2(state.path, good);
             self.step(node, done);
+            self.watch_releases(&state, node, &freed_here);
+        } else if watches_ends(self.properties) {
+            let node = self.next_node(&mut state);
+            let done = self.terms.and2(state.path, good);
+            self.step(node, done);
+            self.watch_releases(&state, node, &freed_here);
         }
         let not = self.terms.not(good);
         let bad = self.terms.and2(state.path, not);

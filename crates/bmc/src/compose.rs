@@ -31,6 +31,8 @@ pub enum Suspect {
     Deadlock,
     /// Threads wait for each other's locks.
     Circle,
+    /// Something is left when the process ends like this.
+    Leak(usize),
 }
 
 /// A skeleton in the solver.
@@ -520,6 +522,7 @@ impl Composer<'_, '_> {
         if !self.summary.reported.contains(&Reported::Deadlock) && !self.is_interrupted() {
             self.deadlocks(&mut suspects);
         }
+        self.leaks(&mut suspects);
         let mut cuts = Vec::new();
         for index in 0..self.summary.skeleton.cuts.len() {
             if self.is_interrupted() {

@@ -13,7 +13,7 @@
 //! | `pieces` | accesses of different sizes, cut up |
 //! | `prune`, `happens`, `sections`, `propagate`, `implication` | which write may be seen by which read, and what may race |
 //! | `counters` | places to which everybody only adds |
-//! | `compose`, `deadlock` | the axioms of sequential consistency over them, in the solver |
+//! | `compose`, `deadlock`, `leaks` | the axioms of sequential consistency over them, in the solver |
 //! | `witness` | a model, followed by the interpreter |
 //! | `deepen` | rounds of all this with larger and larger bounds |
 //! | `reported` | what has been found before |
@@ -36,6 +36,7 @@ mod function;
 mod happens;
 mod implication;
 mod instantiate;
+mod leaks;
 mod liveness;
 mod loops;
 mod nesting;

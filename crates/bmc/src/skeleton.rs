@@ -113,6 +113,32 @@ pub struct Free {
     pub targets: ObjectSet,
 }
 
+/// The beginning of a heap object's life, if it is watched.
+#[derive(Clone, Copy, Debug)]
+pub struct Allocation {
+    pub instance: InstanceId,
+    pub node: NodeId,
+    pub path: Term,
+    pub span: Span,
+}
+
+/// The end of the life of a heap object that threads do not share, if it is watched.
+#[derive(Clone, Copy, Debug)]
+pub struct Release {
+    pub instance: InstanceId,
+    pub node: NodeId,
+    pub path: Term,
+}
+
+/// An end of the process at which it matters what is left: all but those by `abort`.
+#[derive(Clone, Copy, Debug)]
+pub struct End {
+    pub node: NodeId,
+    pub path: Term,
+    /// Who ends it; nobody in particular if it ends with its last thread.
+    pub thread: Option<ThreadIndex>,
+}
+
 /// The end of a stack object's life.
 #[derive(Clone, Copy, Debug)]
 pub struct Death {
@@ -230,6 +256,9 @@ pub struct Skeleton {
     pub checks: Vec<Check>,
     pub frees: Vec<Free>,
     pub deaths: Vec<Death>,
+    pub allocations: Vec<Allocation>,
+    pub releases: Vec<Release>,
+    pub ends: Vec<End>,
     pub joins: Vec<Join>,
     pub waits: Vec<Wait>,
     pub sleeps: Vec<Sleep>,
@@ -297,6 +326,9 @@ impl Skeleton {
         self.checks.iter_mut().for_each(|check| put(&mut [&mut check.valid, &mut check.path, &mut check.address]));
         self.frees.iter_mut().for_each(|free| put(&mut [&mut free.valid, &mut free.path, &mut free.address]));
         self.deaths.iter_mut().for_each(|death| put(&mut [&mut death.path]));
+        self.allocations.iter_mut().for_each(|allocation| put(&mut [&mut allocation.path]));
+        self.releases.iter_mut().for_each(|release| put(&mut [&mut release.path]));
+        self.ends.iter_mut().for_each(|end| put(&mut [&mut end.path]));
         for join in &mut self.joins {
             put(&mut [&mut join.done, &mut join.path, &mut join.handle]);
             join.result.iter_mut().chain(&mut join.invalid).for_each(|term| put(&mut [term]));

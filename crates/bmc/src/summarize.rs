@@ -10,6 +10,7 @@ use crate::counters::First;
 use crate::cssa::{Equations, Mode};
 use crate::features::{counts_locking, has_op, special_mutexes};
 use crate::function::{Calls, Recording, Summaries};
+use crate::leaks::watches_ends;
 use crate::liveness::{Live, live};
 use crate::nesting::{Element, nesting};
 use crate::objects::{Initial, Instance, InstanceId, Instances};
@@ -197,8 +198,8 @@ impl<'p> Summarizer<'p> {
             given: Vec::new(),
             streams: Vec::new(),
             firsts: Vec::new(),
-            // Equations are about one execution of a place.
-            calls: if task.mode == Mode::Cssa { Calls::Inline } else { task.calls },
+            // Equations are about one execution of a place, and so is what is left at the end.
+            calls: if task.mode == Mode::Cssa || watches_ends(task.properties) { Calls::Inline } else { task.calls },
             summaries: Summaries::default(),
             recording: None,
             work: 0,
@@ -230,9 +231,7 @@ impl<'p> Summarizer<'p> {
         if self.properties.deadlock {
             self.add_moment();
         }
-        if self.properties.leak || self.properties.memtrack {
-            self.skeleton.gap("what is left at the end is not watched");
-        }
+        self.end_with_last_thread();
         Ok(())
     }
 
@@ -268,6 +267,7 @@ impl<'p> Summarizer<'p> {
             // The return from the entry function ends the process.
             let node = self.skeleton.add_node(started.index);
             self.skeleton.exits.push((state.path, node));
+            self.end_process(state.path, node);
         } else if let Some((mut state, result)) = returned {
             let result = match result {
                 Some(value) => self.fit(value, self.width(word)),
@@ -461,6 +461,9 @@ impl<'p> Summarizer<'p> {
             TerminatorKind::Exit(_) | TerminatorKind::Abort => {
                 let node = self.next_node(&mut state);
                 self.skeleton.exits.push((state.path, node));
+                if terminator.kind != TerminatorKind::Abort {
+                    self.end_process(state.path, node);
+                }
             }
             TerminatorKind::Unreachable => self.violate(ViolationKind::Unreachable, state.path),
         }

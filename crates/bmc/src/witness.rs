@@ -10,7 +10,7 @@ use crate::summarize::Summarizer;
 use leno_explore::{What, circle, claim, claim_race, options};
 use leno_ir::interp::{
     Captured, Ending, Environment, FileHandle, Image, Machine, Next, OpenMode, Owner, Source, Status, StepResult,
-    ThreadId, Violation, Wait,
+    ThreadId, Violation, ViolationKind, Wait,
 };
 use leno_ir::points_to::AbstractObject;
 use leno_ir::program::{Op, Place};
@@ -62,6 +62,8 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
             None => (skeleton.violations[index].after, true),
         },
         Suspect::Race(first, _) => (skeleton.events[first].node, false),
+        // (Nothing but the rest of a section may come with the end.)
+        Suspect::Leak(end) => (skeleton.ends[end].node, true),
         Suspect::Deadlock | Suspect::Circle => match skeleton.moment {
             Some(moment) => (moment.node, false),
             None => (NodeId(u32::MAX), false),
@@ -171,6 +173,8 @@ enum Ran {
     /// It has executed, or stands before, the place it was to run to.
     There,
     Violation(Box<Violation>),
+    /// It has ended the process.
+    Ended,
     Lost(String),
 }
 
@@ -191,6 +195,7 @@ fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witn
     };
     let mut threads: BTreeMap<ThreadIndex, ThreadId> = [(ThreadIndex(0), main)].into_iter().collect();
     let mut violation = None;
+    let mut ended = None;
     for (index, &(thread, place)) in plan.steps.iter().enumerate() {
         let Some(&id) = threads.get(&thread) else {
             return Err("a thread that was not started has to run".to_string());
@@ -204,6 +209,10 @@ fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witn
             Ran::There => {}
             Ran::Violation(found) => {
                 violation = Some(found);
+                break;
+            }
+            Ran::Ended => {
+                ended = Some(id);
                 break;
             }
             Ran::Lost(reason) => return Err(reason),
@@ -222,6 +231,10 @@ fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witn
                 violation = Some(found);
                 break;
             }
+            Ran::Ended => {
+                ended = Some(id);
+                break;
+            }
             Ran::Lost(reason) => return Err(reason),
         }
         if let Some(&child) = plan.spawns.get(&index)
@@ -234,6 +247,21 @@ fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witn
     }
     let claim = match (suspect, violation) {
         (_, Some(violation)) => claim_violation(*violation),
+        (Suspect::Leak(end), None) => {
+            let id = match (ended, skeleton.ends[end].thread.and_then(|thread| threads.get(&thread))) {
+                (Some(id), _) => id,
+                (None, Some(&id)) => match run_to_end(&mut machine, &mut inputs, &mut recorder, id) {
+                    Ran::Ended => id,
+                    _ => return Err("the program does not end there".to_string()),
+                },
+                (None, None) => return Err("the program does not end".to_string()),
+            };
+            let kinds = [ViolationKind::LostMemory, ViolationKind::Leak];
+            let mut asked = kinds.into_iter().filter(|kind| summary.properties.covers(*kind));
+            let found = asked.find_map(|kind| machine.leak(id, kind));
+            claim_violation(*found.ok_or("what is left at the end can still be reached")?)
+        }
+        (_, None) if ended.is_some() => return Err("the program ends".to_string()),
         (Suspect::Violation(index), None) => {
             let thread = skeleton.violations[index].thread;
             let Some(&id) = threads.get(&thread) else {
@@ -268,6 +296,7 @@ fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witn
                 match ran {
                     Ran::There => ids.push(id),
                     Ran::Violation(_) => return Err("something else goes wrong first".to_string()),
+                    Ran::Ended => return Err("the program ends".to_string()),
                     Ran::Lost(reason) => return Err(reason),
                 }
             }
@@ -407,7 +436,11 @@ fn step(machine: &mut Machine<'_>, inputs: &mut Inputs<'_>, recorder: &mut Recor
             Some(Wait::Section(owner)) if owner != thread => leave_section(machine, inputs, recorder, owner, thread),
             _ => Ran::Lost(format!("{} has to wait", machine.thread_name(thread))),
         },
-        other => Ran::Lost(format!("the program ends: {other:?}")),
+        StepResult::Exited(_) => {
+            recorder.after(machine, thread);
+            Ran::Ended
+        }
+        StepResult::Aborted => Ran::Lost("the program aborts".to_string()),
     }
 }
 
@@ -450,6 +483,7 @@ fn run_to_wait(
         match step(machine, inputs, recorder, thread) {
             Ran::There => {}
             Ran::Violation(violation) => return Err(format!("something else goes wrong: {}", violation.message)),
+            Ran::Ended => return Err("the program ends".to_string()),
             Ran::Lost(reason) => return Err(reason),
         }
     }
@@ -469,6 +503,7 @@ fn run_to_violation(
         match step(machine, inputs, recorder, thread) {
             Ran::There => {}
             Ran::Violation(violation) => return Ok(violation),
+            Ran::Ended => return Err("the program ends".to_string()),
             Ran::Lost(reason) => return Err(reason),
         }
     }

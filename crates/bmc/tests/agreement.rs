@@ -83,6 +83,8 @@ fn compare(shape: &Shape, count: u64, task: impl Fn(Properties) -> Task) {
         ("race", Properties { race: true, ..none }),
         ("memory", Properties { memory: true, ..none }),
         ("deadlock", Properties { deadlock: true, ..none }),
+        ("leak", Properties { leak: true, ..none }),
+        ("memtrack", Properties { memtrack: true, ..none }),
         ("everything", Properties::DEFAULT),
     ];
     let (mut compared, mut violated, mut unknown) = (0, 0, std::collections::BTreeMap::<String, Vec<String>>::new());
