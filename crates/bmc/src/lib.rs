@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `nesting` | the order in which blocks are executed: loops within loops |
 //! | `objects` | every allocation, activation and thread has instances of its own |
-//! | `summarize`, `unroll`, `state`, `calls`, `threads`, `evaluate`, `access`, `private`, `sync` | bounded symbolic execution of a thread into events |
+//! | `summarize`, `unroll`, `state`, `calls`, `threads`, `evaluate`, `access`, `private`, `sync`, `words` | bounded symbolic execution of a thread into events |
+//! | `seams` | atomic sections that have to wait in the middle |
 //! | `outside` | what comes in: arguments, input, the time |
 //! | `floats` | floating point, of which the solver is told what it needs |
 //! | `function`, `instantiate` | functions that are summarised once, for all their calls |
@@ -47,6 +48,7 @@ mod private;
 mod propagate;
 mod prune;
 mod reported;
+mod seams;
 mod sections;
 mod show;
 mod skeleton;
@@ -57,6 +59,7 @@ mod threads;
 mod trail;
 mod unroll;
 mod witness;
+mod words;
 
 pub use cssa::Mode;
 pub use deepen::{Completed, Progress, Unknown};

@@ -56,6 +56,8 @@ pub enum Role {
     /// May give it back.
     Unlock,
     Initialise,
+    /// Sees whether it can be had.
+    Look,
     /// Anything else.
     Other,
 }
@@ -147,6 +149,14 @@ pub struct Death {
     pub path: Term,
 }
 
+/// Where an atomic section may have been split: it goes on at `second`. Where the condition holds it was not, and nobody comes between.
+#[derive(Clone, Copy, Debug)]
+pub struct Seam {
+    pub first: NodeId,
+    pub second: NodeId,
+    pub condition: Term,
+}
+
 /// A wait for the end of a thread, or that nobody will wait for it.
 #[derive(Clone, Debug)]
 pub struct Join {
@@ -160,6 +170,8 @@ pub struct Join {
     pub handle: Term,
     /// What the thread returned, a word.
     pub result: Option<Term>,
+    /// In an atomic section: a variable that says that the thread had come to its end at this moment, so that nobody has to wait.
+    pub at_once: Option<(Term, NodeId)>,
 }
 
 /// A step that may have to wait.
@@ -259,6 +271,7 @@ pub struct Skeleton {
     pub allocations: Vec<Allocation>,
     pub releases: Vec<Release>,
     pub ends: Vec<End>,
+    pub seams: Vec<Seam>,
     pub joins: Vec<Join>,
     pub waits: Vec<Wait>,
     pub sleeps: Vec<Sleep>,
@@ -329,9 +342,11 @@ impl Skeleton {
         self.allocations.iter_mut().for_each(|allocation| put(&mut [&mut allocation.path]));
         self.releases.iter_mut().for_each(|release| put(&mut [&mut release.path]));
         self.ends.iter_mut().for_each(|end| put(&mut [&mut end.path]));
+        self.seams.iter_mut().for_each(|seam| put(&mut [&mut seam.condition]));
         for join in &mut self.joins {
             put(&mut [&mut join.done, &mut join.path, &mut join.handle]);
             join.result.iter_mut().chain(&mut join.invalid).for_each(|term| put(&mut [term]));
+            join.at_once.iter_mut().for_each(|(term, _)| put(&mut [term]));
         }
         for wait in &mut self.waits {
             put(&mut [&mut wait.path, &mut wait.goes_on]);

@@ -5,7 +5,6 @@
 //! condition folds to a constant unrolls as often as it runs, any other one up to its bound, where a *cut* is recorded. So the
 //! constants that a loop produces are there when the next one is unrolled, and threads and allocations are counted exactly.
 
-use crate::access::Look;
 use crate::counters::First;
 use crate::cssa::{Equations, Mode};
 use crate::features::{counts_locking, has_op, special_mutexes};
@@ -19,6 +18,7 @@ use crate::skeleton::{Bounded, Cut, Death, Input, NodeId, Skeleton, Thread, Thre
 use crate::state::State;
 use crate::trail::Deed;
 use crate::unroll::Running;
+use crate::words::Look;
 use crate::{Reported, Task};
 use leno_explore::Properties;
 use leno_ir::callgraph::CallGraph;

@@ -30,6 +30,8 @@ struct Plan {
     spawns: BTreeMap<usize, ThreadIndex>,
     /// Threads that go on until they are stuck or finished.
     stuck: Vec<ThreadIndex>,
+    /// The first step that is not made any more.
+    next: Option<Place>,
 }
 
 /// Steps of one thread between two visible ones, before we say that it will not come.
@@ -56,7 +58,7 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
     let skeleton = &summary.skeleton;
     let assignment = composition.solver.model(&summary.terms);
     let mut evaluation = Evaluation::new(&summary.terms, &assignment);
-    let (end, inclusive) = match suspect {
+    let (mut end, inclusive) = match suspect {
         Suspect::Violation(index) => match skeleton.violations[index].at {
             Some(node) => (node, false),
             None => (skeleton.violations[index].after, true),
@@ -69,6 +71,13 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
             None => (NodeId(u32::MAX), false),
         },
     };
+    // What happens at the end of a section that was not split is to be seen before it begins.
+    if let Suspect::Race(..) = suspect {
+        while let Some(seam) = skeleton.seams.iter().find(|seam| seam.second == end && evaluation.holds(seam.condition))
+        {
+            end = seam.first;
+        }
+    }
     let numbers: BTreeMap<Node, NodeId> =
         composition.nodes.iter().enumerate().map(|(index, node)| (*node, NodeId(index as u32))).collect();
     let mut by_node: BTreeMap<NodeId, Vec<Place>> = BTreeMap::new();
@@ -77,10 +86,12 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
             by_node.entry(step.node).or_default().push(step.place);
         }
     }
-    let mut plan = Plan { steps: Vec::new(), inputs: Vec::new(), spawns: BTreeMap::new(), stuck: Vec::new() };
+    let mut plan =
+        Plan { steps: Vec::new(), inputs: Vec::new(), spawns: BTreeMap::new(), stuck: Vec::new(), next: None };
     for node in composition.solver.line() {
         let Some(&node) = numbers.get(node) else { continue };
         if node == end && !inclusive {
+            plan.next = by_node.get(&node).and_then(|places| places.first()).copied();
             break;
         }
         let thread = skeleton.nodes[node.0 as usize];
@@ -289,9 +300,12 @@ fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witn
                 let Some(&id) = threads.get(&event.thread) else {
                     return Err("a racing thread was not started".to_string());
                 };
-                let ran = match event.in_section {
-                    true => run_to_section(&mut machine, &mut inputs, &mut recorder, id),
-                    false => run_to(summary, &mut machine, &mut inputs, &mut recorder, id, event.place),
+                let ran = match (event.in_section, plan.next) {
+                    (true, Some(place)) if machine.in_section(id) => {
+                        run_to(summary, &mut machine, &mut inputs, &mut recorder, id, place)
+                    }
+                    (true, _) => run_to_section(&mut machine, &mut inputs, &mut recorder, id),
+                    (false, _) => run_to(summary, &mut machine, &mut inputs, &mut recorder, id, event.place),
                 };
                 match ran {
                     Ran::There => ids.push(id),
@@ -444,7 +458,7 @@ fn step(machine: &mut Machine<'_>, inputs: &mut Inputs<'_>, recorder: &mut Recor
     }
 }
 
-/// Runs `owner` to the end of its atomic section, and then makes the step of `thread`.
+/// Runs `owner` to the end of its atomic section, or to where it has to wait, and then makes the step of `thread`.
 fn leave_section(
     machine: &mut Machine<'_>,
     inputs: &mut Inputs<'_>,
@@ -456,7 +470,8 @@ fn leave_section(
         if machine.threads()[owner].status != Status::Running {
             break;
         }
-        if !machine.in_section(owner) {
+        // (Who has to wait in a section keeps nobody out.)
+        if !machine.in_section(owner) || machine.wait(owner).is_some() {
             return step(machine, inputs, recorder, thread);
         }
         recorder.before(machine, owner);

@@ -68,6 +68,11 @@ fn nor_on_floats() {
     compare(&Shape::floating(), number("LENO_AGREEMENT", 100), task);
 }
 
+#[test]
+fn nor_where_atomic_sections_wait() {
+    compare(&Shape::waiting(), number("LENO_AGREEMENT", 100), task);
+}
+
 /// Every call by a summary, wherever that is possible.
 #[test]
 fn summaries_of_functions_never_contradict_exploration() {
