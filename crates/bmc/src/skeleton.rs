@@ -132,13 +132,25 @@ pub struct Release {
     pub path: Term,
 }
 
-/// An end of the process at which it matters what is left: all but those by `abort`.
+/// Something that may be an address, when the process ends.
 #[derive(Clone, Copy, Debug)]
+pub struct Word {
+    pub value: Term,
+    /// The heap object that it lies in.
+    pub holder: Option<InstanceId>,
+    /// The thread that has returned it.
+    pub result_of: Option<ThreadIndex>,
+}
+
+/// An end of the process at which it matters what is left: all but those by `abort`.
+#[derive(Clone, Debug)]
 pub struct End {
     pub node: NodeId,
     pub path: Term,
     /// Who ends it; nobody in particular if it ends with its last thread.
     pub thread: Option<ThreadIndex>,
+    /// What may point to something, as far as it is known.
+    pub words: Vec<Word>,
 }
 
 /// The end of a stack object's life.
@@ -341,7 +353,10 @@ impl Skeleton {
         self.deaths.iter_mut().for_each(|death| put(&mut [&mut death.path]));
         self.allocations.iter_mut().for_each(|allocation| put(&mut [&mut allocation.path]));
         self.releases.iter_mut().for_each(|release| put(&mut [&mut release.path]));
-        self.ends.iter_mut().for_each(|end| put(&mut [&mut end.path]));
+        for end in &mut self.ends {
+            put(&mut [&mut end.path]);
+            end.words.iter_mut().for_each(|word| put(&mut [&mut word.value]));
+        }
         self.seams.iter_mut().for_each(|seam| put(&mut [&mut seam.condition]));
         for join in &mut self.joins {
             put(&mut [&mut join.done, &mut join.path, &mut join.handle]);

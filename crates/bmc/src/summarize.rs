@@ -9,7 +9,7 @@ use crate::counters::First;
 use crate::cssa::{Equations, Mode};
 use crate::features::{counts_locking, has_op, special_mutexes};
 use crate::function::{Calls, Recording, Summaries};
-use crate::leaks::watches_ends;
+use crate::leaks::{Leaving, watches_ends};
 use crate::liveness::{Live, live};
 use crate::nesting::{Element, nesting};
 use crate::objects::{Initial, Instance, InstanceId, Instances};
@@ -127,7 +127,8 @@ pub struct Summarizer<'p> {
     pub(crate) undefined_word: Option<Term>,
     /// The moment of the step that is being made, if it has one already.
     pub(crate) current: Option<NodeId>,
-    has_assumptions: bool,
+    /// Whether threads may stop for ever: by an assumption, or by an assertion that nobody asks about.
+    may_stop: bool,
     /// Words, by address, at the moment when a deadlock is looked for; and what they are read from.
     pub(crate) later: FxHashMap<Term, Term>,
     pub(crate) looks: Vec<Look>,
@@ -136,6 +137,8 @@ pub struct Summarizer<'p> {
     /// Whether anybody can tell how often a lock is held.
     pub(crate) counts_locking: bool,
     pub(crate) here: (Place, Span),
+    /// By end of the process: what its thread knows then.
+    pub(crate) leaving: Vec<Leaving>,
     /// Contents that come from outside, and the addresses of the standard streams.
     pub(crate) given: Vec<Vec<u8>>,
     pub(crate) streams: Vec<u64>,
@@ -192,9 +195,14 @@ impl<'p> Summarizer<'p> {
             looks: Vec::new(),
             current: None,
             undefined_word: None,
-            has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
+            may_stop: has_op(program, |op| match op {
+                Op::Assume { .. } => true,
+                Op::Assert { property, .. } => !task.properties.covers(ViolationKind::of(*property)),
+                _ => false,
+            }),
             counts_locking: counts_locking(program),
             here: (NOWHERE, Span::NONE),
+            leaving: Vec::new(),
             given: Vec::new(),
             streams: Vec::new(),
             firsts: Vec::new(),
@@ -232,6 +240,7 @@ impl<'p> Summarizer<'p> {
             self.add_moment();
         }
         self.end_with_last_thread();
+        self.look_at_ends();
         Ok(())
     }
 
@@ -267,7 +276,7 @@ impl<'p> Summarizer<'p> {
             // The return from the entry function ends the process.
             let node = self.skeleton.add_node(started.index);
             self.skeleton.exits.push((state.path, node));
-            self.end_process(state.path, node);
+            self.end_process(state, node, false);
         } else if let Some((mut state, result)) = returned {
             let result = match result {
                 Some(value) => self.fit(value, self.width(word)),
@@ -462,7 +471,7 @@ impl<'p> Summarizer<'p> {
                 let node = self.next_node(&mut state);
                 self.skeleton.exits.push((state.path, node));
                 if terminator.kind != TerminatorKind::Abort {
-                    self.end_process(state.path, node);
+                    self.end_process(&state, node, true);
                 }
             }
             TerminatorKind::Unreachable => self.violate(ViolationKind::Unreachable, state.path),
@@ -552,14 +561,14 @@ impl<'p> Summarizer<'p> {
             Op::ObjectSize { .. } => return Err(Refused::new("the size of an object is asked for")),
             Op::Assume { cond } => {
                 let condition = self.condition(frame, &mut state, cond)?;
-                if state.section.is_some() {
-                    let holds = self.terms.implies(state.path, condition);
-                    self.skeleton.constraints.push(holds);
-                }
+                self.never_stops_inside(&state, condition);
                 return Ok(self.restrict(state, condition));
             }
             Op::Assert { cond, property, .. } => {
                 let condition = self.condition(frame, &mut state, cond)?;
+                if !self.properties.covers(ViolationKind::of(*property)) {
+                    self.never_stops_inside(&state, condition);
+                }
                 let negation = self.terms.not(condition);
                 let violated = self.terms.and2(state.path, negation);
                 self.violate(ViolationKind::of(*property), violated);
@@ -587,7 +596,7 @@ impl<'p> Summarizer<'p> {
             Op::Sync { dst, op, at } => return self.sync(frame, state, *dst, op, at),
             Op::AtomicBegin => {
                 if state.depth == 0 {
-                    if self.has_assumptions {
+                    if self.may_stop {
                         // Who would be stopped inside does not enter: nobody sees half of a section.
                         let enters = self.terms.variable(Sort::Bool, "enters");
                         let Some(inside) = self.restrict(state, enters) else { return Ok(None) };
@@ -606,6 +615,14 @@ impl<'p> Summarizer<'p> {
             }
         }
         Ok(Some(state))
+    }
+
+    /// Who would be stopped in an atomic section has not entered it.
+    fn never_stops_inside(&mut self, state: &State, condition: Term) {
+        if state.section.is_some() {
+            let holds = self.terms.implies(state.path, condition);
+            self.skeleton.constraints.push(holds);
+        }
     }
 
     pub(crate) fn input(&mut self, state: &State, width: u32) -> Term {

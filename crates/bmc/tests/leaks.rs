@@ -66,6 +66,19 @@ fn what_counts_as_a_leak() {
     expect("int main(void) { a = malloc(16); a->next = malloc(16); free(a); return 0; }", true, Some(true));
     expect("int main(void) { struct node *n = malloc(16); n->value = 1; return 0; }", true, Some(true));
     expect("int main(void) { malloc(8); abort(); }", false, Some(false));
+    expect("int main(void) { a = malloc(16); return 0; }", true, Some(false));
+    expect("int main(void) { a = malloc(16); a->next = malloc(16); a->next->next = 0; return 0; }", true, Some(false));
+    // Two that point to each other, and nobody else to them.
+    expect(
+        "int main(void) { a = malloc(16); b = malloc(16); a->next = b; b->next = a; a = b = 0; return 0; }",
+        true,
+        Some(true),
+    );
+    // A pointer to the inside keeps all of it.
+    expect("long *p; int main(void) { struct node *n = malloc(16); p = &n->value; return 0; }", true, Some(false));
+    // What main has is gone when it returns, but not when it calls exit.
+    expect("int main(void) { struct node *n = malloc(16); n->value = 1; exit(0); free(n); }", true, Some(false));
+    expect("int main(void) { void *n = malloc(16); void **p = &n; *p = n; exit(0); }", true, Some(false));
     expect("int main(void) { free(malloc(8)); free(malloc(8)); malloc(8); abort(); }", false, Some(false));
 }
 
@@ -78,7 +91,11 @@ fn the_program_may_end_before_others_have_freed() {
     }
     // With the main thread the others do not end.
     expect(&main("pthread_exit(0);"), false, Some(false));
-    expect(&main("a = malloc(16); pthread_exit(0);").replace("free(mine);", "free(mine); free(a);"), true, None);
+    expect(&main("a = malloc(16); pthread_exit(0);").replace("free(mine);", "free(mine); free(a);"), true, Some(false));
+    // Nor what a thread has returned; what it has while it runs is not looked at.
+    let returned = main("pthread_join(t[0], 0);").replace("free(mine); return 0;", "return mine;");
+    expect(&returned, true, Some(false));
+    expect(&main(""), true, None);
 }
 
 fn statement(random: &mut Prng, out: &mut String) {
