@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `nesting` | the order in which blocks are executed: loops within loops |
 //! | `objects` | every allocation, activation and thread has instances of its own |
-//! | `summarize`, `unroll`, `state`, `calls`, `threads`, `evaluate`, `access`, `private`, `sync` | bounded symbolic execution of a thread into events |
+//! | `summarize`, `unroll`, `state`, `calls`, `threads`, `evaluate`, `access`, `private`, `sync`, `words` | bounded symbolic execution of a thread into events |
+//! | `seams` | atomic sections that have to wait in the middle |
 //! | `outside` | what comes in: arguments, input, the time |
 //! | `floats` | floating point, of which the solver is told what it needs |
 //! | `function`, `instantiate` | functions that are summarised once, for all their calls |
@@ -13,7 +14,7 @@
 //! | `pieces` | accesses of different sizes, cut up |
 //! | `prune`, `happens`, `sections`, `ranges`, `propagate`, `implication` | which write may be seen by which read, and what may race |
 //! | `counters` | places to which everybody only adds |
-//! | `compose`, `deadlock` | the axioms of sequential consistency over them, in the solver |
+//! | `compose`, `deadlock`, `leaks` | the axioms of sequential consistency over them, in the solver |
 //! | `witness` | a model, followed by the interpreter |
 //! | `deepen` | rounds of all this with larger and larger bounds |
 //! | `reported` | what has been found before |
@@ -36,6 +37,7 @@ mod function;
 mod happens;
 mod implication;
 mod instantiate;
+mod leaks;
 mod liveness;
 mod loops;
 mod nesting;
@@ -47,6 +49,7 @@ mod propagate;
 mod prune;
 mod ranges;
 mod reported;
+mod seams;
 mod sections;
 mod show;
 mod skeleton;
@@ -57,6 +60,7 @@ mod threads;
 mod trail;
 mod unroll;
 mod witness;
+mod words;
 
 pub use cssa::Mode;
 pub use deepen::{Completed, Progress, Unknown};

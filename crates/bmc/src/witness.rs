@@ -10,7 +10,7 @@ use crate::compose::{Composition, Suspect};
 use crate::skeleton::{Event, NodeId, ThreadIndex};
 use crate::summarize::Summarizer;
 use leno_explore::{What, circle, claim, claim_race, options};
-use leno_ir::interp::{Ending, Image, Machine, ThreadId, Violation};
+use leno_ir::interp::{Ending, Image, Machine, ThreadId, Violation, ViolationKind};
 use leno_ir::program::Place;
 use leno_ir::witness::{Claim, Input, Witness};
 use leno_logic::order::Node;
@@ -28,6 +28,8 @@ struct Plan {
     spawns: BTreeMap<usize, ThreadIndex>,
     /// Threads that go on until they are stuck or finished.
     stuck: Vec<ThreadIndex>,
+    /// The first step that is not made any more.
+    next: Option<Place>,
 }
 
 /// The witness for the model that the solver has found; an explanation if the interpreter does not agree.
@@ -48,17 +50,26 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
     let skeleton = &summary.skeleton;
     let assignment = composition.solver.model(&summary.terms);
     let mut evaluation = Evaluation::new(&summary.terms, &assignment);
-    let (end, inclusive) = match suspect {
+    let (mut end, inclusive) = match suspect {
         Suspect::Violation(index) => match skeleton.violations[index].at {
             Some(node) => (node, false),
             None => (skeleton.violations[index].after, true),
         },
         Suspect::Race(first, _) => (skeleton.events[first].node, false),
+        // (Nothing but the rest of a section may come with the end.)
+        Suspect::Leak(end) => (skeleton.ends[end].node, true),
         Suspect::Deadlock | Suspect::Circle => match skeleton.moment {
             Some(moment) => (moment.node, false),
             None => (NodeId(u32::MAX), false),
         },
     };
+    // What happens at the end of a section that was not split is to be seen before it begins.
+    if let Suspect::Race(..) = suspect {
+        while let Some(seam) = skeleton.seams.iter().find(|seam| seam.second == end && evaluation.holds(seam.condition))
+        {
+            end = seam.first;
+        }
+    }
     let numbers: BTreeMap<Node, NodeId> =
         composition.nodes.iter().enumerate().map(|(index, node)| (*node, NodeId(index as u32))).collect();
     let mut by_node: BTreeMap<NodeId, Vec<Place>> = BTreeMap::new();
@@ -67,10 +78,12 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
             by_node.entry(step.node).or_default().push(step.place);
         }
     }
-    let mut plan = Plan { steps: Vec::new(), inputs: Vec::new(), spawns: BTreeMap::new(), stuck: Vec::new() };
+    let mut plan =
+        Plan { steps: Vec::new(), inputs: Vec::new(), spawns: BTreeMap::new(), stuck: Vec::new(), next: None };
     for node in composition.solver.line() {
         let Some(&node) = numbers.get(node) else { continue };
         if node == end && !inclusive {
+            plan.next = by_node.get(&node).and_then(|places| places.first()).copied();
             break;
         }
         let thread = skeleton.nodes[node.0 as usize];
@@ -116,6 +129,7 @@ fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witn
     let machine = Machine::new(&image, &options(!looks_for_deadlock));
     let mut run = Run::new(summary, machine, plan.inputs);
     let mut violation = None;
+    let mut ended = None;
     for (index, &(thread, place)) in plan.steps.iter().enumerate() {
         let id = run.thread(thread).ok_or("a thread that was not started has to run")?;
         let ran = match place {
@@ -131,6 +145,10 @@ fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witn
                 violation = Some(found);
                 break;
             }
+            Ran::Ended => {
+                ended = Some(id);
+                break;
+            }
             Ran::Lost(reason) => return Err(reason),
         }
         if let Some(&child) = plan.spawns.get(&index)
@@ -141,6 +159,21 @@ fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witn
     }
     let claim = match (suspect, violation) {
         (_, Some(violation)) => claim_violation(*violation),
+        (Suspect::Leak(end), None) => {
+            let id = match (ended, skeleton.ends[end].thread.and_then(|thread| run.thread(thread))) {
+                (Some(id), _) => id,
+                (None, Some(id)) => match run.until_end(id) {
+                    Ran::Ended => id,
+                    _ => return Err("the program does not end there".to_string()),
+                },
+                (None, None) => return Err("the program does not end".to_string()),
+            };
+            let kinds = [ViolationKind::LostMemory, ViolationKind::Leak];
+            let mut asked = kinds.into_iter().filter(|kind| summary.properties.covers(*kind));
+            let found = asked.find_map(|kind| run.machine.leak(id, kind));
+            claim_violation(*found.ok_or("what is left at the end can still be reached")?)
+        }
+        (_, None) if ended.is_some() => return Err("the program ends".to_string()),
         (Suspect::Violation(index), None) => {
             let id = run.thread(skeleton.violations[index].thread).ok_or("the thread that fails was not started")?;
             claim_violation(*run.until_violation(id)?)
@@ -158,7 +191,9 @@ fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witn
             };
             claim(&run.machine, &What::Deadlock(waiting))
         }
-        (Suspect::Race(first, second), None) => race(&mut run, [&skeleton.events[first], &skeleton.events[second]])?,
+        (Suspect::Race(first, second), None) => {
+            race(&mut run, [&skeleton.events[first], &skeleton.events[second]], plan.next)?
+        }
     };
     if run.machine.is_tainted() {
         return Err("it needs something of which nothing is known".to_string());
@@ -170,13 +205,19 @@ fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witn
     Ok(Witness { claim, steps: run.recorder.steps, inputs: by_name })
 }
 
-/// Both are next, and overlap.
-fn race(run: &mut Run<'_, '_>, events: [&Event; 2]) -> Result<Claim, String> {
+/// Both are next, and overlap. `next`: where a section goes on that has waited in the middle.
+fn race(run: &mut Run<'_, '_>, events: [&Event; 2], next: Option<Place>) -> Result<Claim, String> {
     let mut ids = Vec::new();
     for event in events {
         let id = run.thread(event.thread).ok_or("a racing thread was not started")?;
-        match if event.in_section { run.until_section(id) } else { run.until_at(id, event.place) } {
+        let ran = match (event.in_section, next) {
+            (true, Some(place)) if run.machine.in_section(id) => run.until_at(id, place),
+            (true, _) => run.until_section(id),
+            (false, _) => run.until_at(id, event.place),
+        };
+        match ran {
             Ran::There => ids.push(id),
+            Ran::Ended => return Err("the program ends".to_string()),
             Ran::Violation(_) | Ran::Stopped => return Err("something else goes wrong first".to_string()),
             Ran::Lost(reason) => return Err(reason),
         }

@@ -77,6 +77,8 @@ pub enum Ran {
     /// It goes no further.
     Stopped,
     Violation(Box<Violation>),
+    /// It has ended the process.
+    Ended,
     Lost(String),
 }
 
@@ -91,7 +93,9 @@ pub struct Run<'a, 'p> {
     pub machine: Machine<'a>,
     pub inputs: Inputs<'a>,
     pub recorder: Recorder,
-    /// All that was before the atomic section that is being made.
+    /// Who has made the last step.
+    last: ThreadId,
+    /// All that was before the atomic section, or what is left of one that had to wait, that is being made.
     before_section: Option<Box<Before<'a>>>,
 }
 
@@ -105,7 +109,7 @@ impl<'a, 'p> Run<'a, 'p> {
             steps: 0,
             interrupted: summary.interrupted,
         };
-        Run { summary, machine, inputs, recorder: Recorder::default(), before_section: None }
+        Run { summary, machine, inputs, recorder: Recorder::default(), last: ThreadId(0), before_section: None }
     }
 
     /// The thread of the machine that a thread of the skeleton is, if it has been started.
@@ -116,7 +120,14 @@ impl<'a, 'p> Run<'a, 'p> {
     /// The same, of which nobody hears.
     pub fn trial(&self) -> Run<'a, 'p> {
         let (machine, inputs) = (self.machine.clone(), self.inputs.clone());
-        Run { summary: self.summary, machine, inputs, recorder: Recorder::default(), before_section: None }
+        Run {
+            summary: self.summary,
+            machine,
+            inputs,
+            recorder: Recorder::default(),
+            last: ThreadId(0),
+            before_section: None,
+        }
     }
 
     fn lost(&self, thread: ThreadId, how: &str) -> Ran {
@@ -168,6 +179,7 @@ impl<'a, 'p> Run<'a, 'p> {
         match self.until(thread, is_there) {
             Ran::There | Ran::Stopped => Ok(()),
             Ran::Violation(violation) => Err(format!("something else goes wrong: {}", violation.message)),
+            Ran::Ended => Err("the program ends".to_string()),
             Ran::Lost(reason) => Err(reason),
         }
     }
@@ -176,6 +188,7 @@ impl<'a, 'p> Run<'a, 'p> {
         match self.until(thread, |this| this.machine.threads()[thread].status == Status::Finished) {
             Ran::Violation(violation) => Ok(violation),
             Ran::There | Ran::Stopped => Err("the thread goes on without a violation".to_string()),
+            Ran::Ended => Err("the program ends".to_string()),
             Ran::Lost(reason) => Err(reason),
         }
     }
@@ -191,9 +204,13 @@ impl<'a, 'p> Run<'a, 'p> {
         if self.inputs.steps.is_multiple_of(LOOK_UP) && (self.inputs.interrupted)() {
             return Ran::Lost("it was interrupted".to_string());
         }
-        if self.begins_section(thread) && !self.machine.in_section(thread) {
-            let (machine, steps) = (self.machine.clone(), self.recorder.steps.len());
-            self.before_section = Some(Box::new(Before { machine, steps }));
+        if self.machine.wait(thread).is_none() {
+            let goes_on = self.machine.in_section(thread) && self.last == thread;
+            if !goes_on && (self.machine.in_section(thread) || self.begins_section(thread)) {
+                let (machine, steps) = (self.machine.clone(), self.recorder.steps.len());
+                self.before_section = Some(Box::new(Before { machine, steps }));
+            }
+            self.last = thread;
         }
         self.recorder.before(&self.machine, thread);
         match self.machine.step(thread, &mut self.inputs) {
@@ -207,7 +224,11 @@ impl<'a, 'p> Run<'a, 'p> {
                 Some(Wait::Section(owner)) if owner != thread => self.leave_section(owner, thread),
                 _ => self.lost(thread, "has to wait"),
             },
-            other => Ran::Lost(format!("the program ends: {other:?}")),
+            StepResult::Exited(_) => {
+                self.recorder.after(&self.machine, thread);
+                Ran::Ended
+            }
+            StepResult::Aborted => Ran::Lost("the program aborts".to_string()),
         }
     }
 
@@ -226,9 +247,10 @@ impl<'a, 'p> Run<'a, 'p> {
         Ran::Stopped
     }
 
-    /// Runs `owner` to the end of its atomic section, and then makes the step of `thread`.
+    /// Runs `owner` to the end of its atomic section, or to where it has to wait, and then makes the step of `thread`.
     fn leave_section(&mut self, owner: ThreadId, thread: ThreadId) -> Ran {
-        match self.until(owner, |this| !this.machine.in_section(owner)) {
+        // (Who has to wait in a section keeps nobody out.)
+        match self.until(owner, |this| !this.machine.in_section(owner) || this.machine.wait(owner).is_some()) {
             Ran::There | Ran::Stopped => self.step(thread),
             other => other,
         }
