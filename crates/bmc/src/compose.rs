@@ -42,6 +42,8 @@ pub struct Composition {
     pub suspects: Vec<(Suspect, Lit)>,
     /// Assumed to ask for any violation.
     pub violated: Lit,
+    /// That one is a race with a section in which a thread is stopped; then what comes after it means nothing.
+    pub peeks: Option<Lit>,
     /// Assumed to ask for a cut.
     pub cuts: Vec<Lit>,
     /// Assumed to ask for an access that is not aligned to the pieces that it was cut into; none if there cannot be one.
@@ -543,6 +545,7 @@ impl Composer<'_, '_> {
             self.deadlocks(&mut suspects);
         }
         self.leaks(&mut suspects);
+        let peeks = self.stops(&suspects);
         let mut cuts = Vec::new();
         for index in 0..self.summary.skeleton.cuts.len() {
             if self.is_interrupted() {
@@ -564,7 +567,7 @@ impl Composer<'_, '_> {
         let doubts: Vec<Term> = self.summary.skeleton.doubts.iter().map(|(condition, _)| *condition).collect();
         let doubts = doubts.into_iter().map(|condition| self.literal(condition)).collect();
         let (solver, nodes, links, copies) = (self.solver, self.nodes, self.links, self.copies);
-        Composition { solver, nodes, suspects, violated, cuts, unaligned, plain, doubts, links, copies }
+        Composition { solver, nodes, suspects, violated, peeks, cuts, unaligned, plain, doubts, links, copies }
     }
 
     /// Pieces coincide or do not overlap, as long as all are aligned to their size. Whether a pointer is has to be asked.
