@@ -108,6 +108,7 @@ pub fn compose(summary: &mut Summarizer<'_>, pruned: &Pruned, mut solver: Solver
     };
     composer.memory(pruned);
     composer.order(&pruned.firsts);
+    composer.exclude(&pruned.exclusions);
     composer.joins();
     composer.frees();
     composer.checks();

@@ -11,7 +11,8 @@
 //! | `liveness`, `trail`, `features` | what matters of a state, what a thread has done, what a program makes use of |
 //! | `skeleton` | the events: location, value, condition, order |
 //! | `pieces` | accesses of different sizes, cut up |
-//! | `prune`, `happens`, `sections`, `propagate`, `implication` | which write may be seen by which read, and what may race |
+//! | `prune`, `happens`, `sections`, `propagate`, `implication`, `control` | which write may be seen by which read, and what may race |
+//! | `exclusive` | critical sections that do not overlap |
 //! | `counters` | places to which everybody only adds |
 //! | `compose`, `deadlock` | the axioms of sequential consistency over them, in the solver |
 //! | `witness` | a model, followed by the interpreter |
@@ -24,11 +25,13 @@
 mod access;
 mod calls;
 mod compose;
+mod control;
 mod counters;
 mod cssa;
 mod deadlock;
 mod deepen;
 mod evaluate;
+mod exclusive;
 mod features;
 mod floats;
 mod formula;

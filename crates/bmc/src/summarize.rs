@@ -140,6 +140,8 @@ pub struct Summarizer<'p> {
     pub(crate) streams: Vec<u64>,
     /// Variables about the order, made while reads of counters were replaced.
     pub(crate) firsts: Vec<First>,
+    /// Locks, by address, of which nothing is read any more: their sections exclude each other.
+    pub(crate) exclusive: BTreeSet<u64>,
     pub(crate) calls: Calls,
     pub(crate) summaries: Summaries,
     /// The function that is being summarised for all its calls, if one is.
@@ -197,6 +199,7 @@ impl<'p> Summarizer<'p> {
             given: Vec::new(),
             streams: Vec::new(),
             firsts: Vec::new(),
+            exclusive: BTreeSet::new(),
             // Equations are about one execution of a place.
             calls: if task.mode == Mode::Cssa { Calls::Inline } else { task.calls },
             summaries: Summaries::default(),
