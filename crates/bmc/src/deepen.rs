@@ -2,6 +2,10 @@
 //!
 //! If no violation is found in a round, the solver is asked whether some loop can still go on. The bounds of those that can are
 //! doubled, and the program is unrolled again. When none can, the absence of violations is proved.
+//!
+//! Before all that comes a *glance* at what happens if every loop goes round once or twice, also those that are known to go round more often. It proves nothing
+//! (unless there is nothing to cut off), but most violations need no more, and where a loop of a hundred rounds races with another one, the first
+//! rounds do as well as all.
 
 use crate::compose::{Composition, compose};
 use crate::features::has_condition_variables;
@@ -113,10 +117,16 @@ fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
     };
     let chosen: BTreeMap<Bounded, u32> = bounds.particular.clone();
     let is_chosen = |what: &Bounded| task.unwinding.fixed.is_some() || chosen.contains_key(what);
+    if task.unwinding.fixed.is_none() && task.unwinding.named.is_empty() {
+        let glance = glance(program, task, limits, &mut stats);
+        if let Some(Round::Decided(staged)) = glance {
+            return (staged, stats);
+        }
+    }
     let mut completed = None;
     loop {
         stats.rounds += 1;
-        let open = match round(program, task, &bounds, limits, &mut stats) {
+        let open = match round(program, task, &bounds, limits, &mut stats, Purpose::Prove) {
             Round::Decided(staged) => return (staged, stats),
             Round::Stopped(reason) => return (Staged::Unknown(Unknown { reason, completed }), stats),
             Round::Open(open) => open,
@@ -142,7 +152,36 @@ fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
     }
 }
 
-fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats: &mut Stats) -> Round {
+/// A round with the smallest bounds, in a part of the time; none if nothing came of it.
+fn glance(program: &Program, task: &Task, limits: &Limits, stats: &mut Stats) -> Option<Round> {
+    let now = Instant::now();
+    let deadline = limits.deadline.map(|deadline| now + deadline.saturating_duration_since(now) / GLANCE_SHARE);
+    let mut limits = limits.clone();
+    limits.deadline = deadline;
+    let round = round(program, task, &loops::glance(), &limits, stats, Purpose::Glance);
+    matches!(round, Round::Decided(Staged::Safe | Staged::Unsafe(_))).then_some(round)
+}
+
+/// A glance takes no more than this part of the time that is left.
+const GLANCE_SHARE: u32 = 4;
+
+/// What a round is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Purpose {
+    /// To find a violation.
+    Glance,
+    /// To find one, or what has to be unrolled further to know that there is none.
+    Prove,
+}
+
+fn round(
+    program: &Program,
+    task: &Task,
+    bounds: &Bounds,
+    limits: &Limits,
+    stats: &mut Stats,
+    purpose: Purpose,
+) -> Round {
     // Once interrupted, always interrupted: what was left undone must not be used.
     let stop = Cell::new(None);
     let interrupted = || {
@@ -169,7 +208,7 @@ fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats
     count(&summary, stats);
     (stats.links, stats.suspects) = (composition.links, composition.suspects.len());
     let start = Instant::now();
-    let outcome = ask(task, &mut summary, &mut composition, bound, limits);
+    let outcome = ask(task, &mut summary, &mut composition, bound, limits, purpose);
     stats.solving += start.elapsed();
     stats.conflicts += composition.solver.statistics().conflicts;
     stats.lemmas += composition.solver.lemmas();
@@ -259,9 +298,13 @@ fn ask(
     composition: &mut Composition,
     bound: Option<Lit>,
     limits: &Limits,
+    purpose: Purpose,
 ) -> Round {
     if let Some(found) = find_violation(summary, composition, bound, limits) {
         return found;
+    }
+    if purpose == Purpose::Glance && !summary.skeleton.cuts.is_empty() {
+        return Round::Open(Vec::new());
     }
     let mut was_needed = bound.is_some_and(|bound| composition.solver.failed().contains(&bound));
     if let Some(unaligned) = composition.unaligned {

@@ -105,7 +105,7 @@ fn what_is_read(
                 held = summary.terms.or2(held, occurs);
                 values.push((read, free));
             } else {
-                let is_held = happens.implications.holds(&summary.terms, occurs, held)
+                let is_held = happens.implications.clearly_holds(&summary.terms, occurs, held)
                     || control.implies(&summary.terms, occurs, held);
                 if !is_held {
                     return None;
@@ -149,7 +149,7 @@ fn is_only_locked(summary: &mut Summarizer<'_>, happens: &mut Happens, lock: u64
     for &maker in &makers {
         let is_made = |&user: &usize| {
             happens.before(&summary.terms, occasion(&events[maker]), occasion(&events[user]))
-                && happens.implications.holds(&summary.terms, events[user].occurs, events[maker].occurs)
+                && happens.implications.clearly_holds(&summary.terms, events[user].occurs, events[maker].occurs)
         };
         if !users.iter().all(is_made) {
             return false;
@@ -200,7 +200,7 @@ pub fn exclusions(summary: &mut Summarizer<'_>, happens: &mut Happens) -> Vec<Ex
                 if summary.skeleton.events[index].role == Role::Lock {
                     let again = summary.terms.and2(occurs, held);
                     let not_held = summary.terms.not(held);
-                    if again != Term::FALSE && !happens.implications.holds(&summary.terms, occurs, not_held) {
+                    if again != Term::FALSE && !happens.implications.clearly_holds(&summary.terms, occurs, not_held) {
                         exclusion.never.push(again);
                     }
                     let ends = ends(summary, happens, index, &steps[at + 1..]);
@@ -232,7 +232,7 @@ fn ends(summary: &mut Summarizer<'_>, happens: &mut Happens, begin: usize, later
     let mut closed: Vec<Term> = Vec::new();
     for &index in later {
         let Event { role, occurs, .. } = summary.skeleton.events[index];
-        let is_too_late = closed.iter().rev().any(|&step| happens.implications.holds(&summary.terms, occurs, step));
+        let is_too_late = closed.iter().rev().any(|&step| happens.implications.clearly_holds(&summary.terms, occurs, step));
         if role == Role::Unlock && !is_too_late {
             let others: Vec<Term> = ends.iter().map(|end| summary.terms.not(end.occurs)).collect();
             let no_other = summary.terms.and(&others);
@@ -244,7 +244,7 @@ fn ends(summary: &mut Summarizer<'_>, happens: &mut Happens, begin: usize, later
         if !is_too_late {
             closed.push(occurs);
         }
-        if happens.implications.holds(&summary.terms, begins, occurs) {
+        if happens.implications.clearly_holds(&summary.terms, begins, occurs) {
             break;
         }
     }
@@ -266,8 +266,8 @@ fn pair(
         let begin = occasion(&events[other.begin]);
         if let [end] = one.ends.as_slice()
             && happens.before(&summary.terms, occasion(&events[end.event]), begin)
-            && (happens.implications.holds(&summary.terms, other.occurs, end.occurs)
-                || happens.implications.holds(&summary.terms, one.occurs, end.occurs))
+            && (happens.implications.clearly_holds(&summary.terms, other.occurs, end.occurs)
+                || happens.implications.clearly_holds(&summary.terms, one.occurs, end.occurs))
         {
             return None;
         }

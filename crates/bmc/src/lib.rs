@@ -13,6 +13,7 @@
 //! | `pieces` | accesses of different sizes, cut up |
 //! | `prune`, `happens`, `sections`, `propagate`, `implication`, `control` | which write may be seen by which read, and what may race |
 //! | `exclusive` | critical sections that do not overlap |
+//! | `values` | bits of what is read that are always the same |
 //! | `counters` | places to which everybody only adds |
 //! | `compose`, `deadlock` | the axioms of sequential consistency over them, in the solver |
 //! | `witness` | a model, followed by the interpreter |
@@ -58,6 +59,7 @@ mod sync;
 mod threads;
 mod trail;
 mod unroll;
+mod values;
 mod witness;
 
 pub use cssa::Mode;

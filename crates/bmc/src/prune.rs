@@ -11,6 +11,7 @@
 //! - Mutual exclusion (`exclusive`). What the steps on a lock itself read is known, if all is as it should be: then it is not linked, but said directly that sections do not overlap.
 //! - Values (`propagate`). A read that can copy one write only has that write's value: it is replaced by it everywhere, which
 //!   makes addresses and conditions constant, and then more can be pruned.
+//! - Bits (`values`). What is the same in all that a read may copy is known of it.
 //! - Slices. A read whose value nothing depends on is not linked at all.
 //!
 //! A write that is pruned need not be considered as one that overwrites others either: where it occurs, its killer does.
@@ -27,6 +28,7 @@ use crate::propagate::propagate;
 use crate::sections::{Sections, occasion};
 use crate::skeleton::{Event, Role};
 use crate::summarize::Summarizer;
+use crate::values;
 use leno_ir::points_to::AbstractId;
 use leno_logic::term::{Node, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -303,6 +305,7 @@ impl<'a, 'p> Pruner<'a, 'p> {
         let mut firsts = std::mem::take(&mut self.summary.firsts);
         firsts.retain(|first| live.contains(&first.variable));
         let exclusions = exclusive::exclusions(self.summary, &mut self.happens);
+        values::learn(self.summary, &self.pieces, &may_copy);
         Pruned { pieces: self.pieces, may_copy, races, firsts, exclusions }
     }
 

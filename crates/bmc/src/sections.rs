@@ -185,11 +185,11 @@ fn is_held(
 ) -> bool {
     for &step in history.steps.iter().rev() {
         let (role, made) = (summary.skeleton.events[step].role, summary.skeleton.events[step].occurs);
-        if happens.implications.holds(&summary.terms, occurs, made) {
+        if happens.implications.clearly_holds(&summary.terms, occurs, made) {
             return role == Role::Lock;
         }
         let not_made = summary.terms.not(made);
-        if !happens.implications.holds(&summary.terms, occurs, not_made) {
+        if !happens.implications.clearly_holds(&summary.terms, occurs, not_made) {
             return control.implies(&summary.terms, occurs, history.held);
         }
     }
@@ -207,7 +207,7 @@ fn last_given(
         let (role, made) = (summary.skeleton.events[step].role, summary.skeleton.events[step].occurs);
         if role == Role::Unlock {
             let not_made = summary.terms.not(made);
-            if !happens.implications.holds(&summary.terms, occurs, not_made) {
+            if !happens.implications.clearly_holds(&summary.terms, occurs, not_made) {
                 return Some(step);
             }
         }

@@ -50,6 +50,8 @@ impl Refused {
 pub struct Bounds {
     pub default: u32,
     pub particular: BTreeMap<Bounded, u32>,
+    /// So many rounds of a loop whose condition is constant count for one of others, if others can see what it does.
+    pub eventful: u32,
 }
 
 impl Bounds {
@@ -194,7 +196,7 @@ impl<'p> Summarizer<'p> {
             current: None,
             undefined_word: None,
             has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
-            counts_locking: counts_locking(program),
+            counts_locking: counts_locking(program, &calls),
             here: (NOWHERE, Span::NONE),
             given: Vec::new(),
             streams: Vec::new(),

@@ -140,9 +140,15 @@ impl Solver {
         let a = self.blaster.bits(terms, a, self.core.as_mut());
         let b = self.blaster.bits(terms, b, self.core.as_mut());
         for (a, b) in a.into_iter().zip(b) {
-            if a != b {
-                self.add_clause(&[!guard, !a, b]);
-                self.add_clause(&[!guard, a, !b]);
+            match [a, b].map(|bit| bit.var() == Lit::TRUE.var()) {
+                _ if a == b => {}
+                // (A constant is half of the matter.)
+                [_, true] => self.add_clause(&[!guard, a.with_value(b == Lit::TRUE)]),
+                [true, _] => self.add_clause(&[!guard, b.with_value(a == Lit::TRUE)]),
+                _ => {
+                    self.add_clause(&[!guard, !a, b]);
+                    self.add_clause(&[!guard, a, !b]);
+                }
             }
         }
     }
