@@ -3,9 +3,8 @@
 //! If no violation is found in a round, the solver is asked whether some loop can still go on. The bounds of those that can are
 //! doubled, and the program is unrolled again. When none can, the absence of violations is proved.
 //!
-//! Before all that comes a *glance* at what happens if every loop goes round once or twice, also those that are known to go round more often. It proves nothing
-//! (unless there is nothing to cut off), but most violations need no more, and where a loop of a hundred rounds races with another one, the first
-//! rounds do as well as all.
+//! Most violations need few rounds of any loop, also of those that go round a hundred times. So we begin with a sprint, in which these
+//! are cut short, too. It only looks for violations; if it cuts nothing short, it is a round like others.
 
 use crate::compose::{Composition, compose};
 use crate::features::has_condition_variables;
@@ -24,18 +23,25 @@ use leno_logic::term::Term;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// Why there is no verdict, and what is known all the same.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unknown {
     pub reason: String,
+    /// The limit that was reached, if one was.
+    pub stop: Option<Stop>,
     pub completed: Option<Completed>,
 }
 
 impl Unknown {
     pub fn because(reason: impl Into<String>) -> Unknown {
-        Unknown { reason: reason.into(), completed: None }
+        Unknown { reason: reason.into(), stop: None, completed: None }
+    }
+
+    fn stopped(stop: Stop, completed: Option<Completed>) -> Unknown {
+        Unknown { reason: describe(stop), stop: Some(stop), completed }
     }
 }
 
@@ -71,12 +77,32 @@ impl fmt::Display for Completed {
     }
 }
 
+/// How far the engine has come, for others to see while it is at work.
+#[derive(Clone, Default, Debug)]
+pub struct Progress(Arc<Mutex<Option<Completed>>>);
+
+impl Progress {
+    pub fn completed(&self) -> Option<Completed> {
+        self.0.lock().ok()?.clone()
+    }
+
+    fn report(&self, completed: &Completed) {
+        if let Ok(mut known) = self.0.lock() {
+            *known = Some(completed.clone());
+        }
+    }
+}
+
 /// What came of one round.
 enum Round {
     Decided(Staged),
     Stopped(String),
+    /// A limit was reached.
+    Limited(Stop),
     /// These can go on.
     Open(Vec<Bounded>),
+    /// Nothing was found in a sprint.
+    CutShort,
 }
 
 /// Waits on condition variables may end without a signal, except where deadlocks are concerned: a lost signal would never be one.
@@ -87,7 +113,7 @@ pub fn decide(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats
         return deepen(program, task, limits);
     }
     let (first, stats) = deepen(program, &Task { properties: others, ..task.clone() }, limits);
-    if matches!(first, Staged::Unsafe(_)) {
+    if matches!(first, Staged::Unsafe(_) | Staged::Unknown(Unknown { stop: Some(_), .. })) {
         return (first, stats);
     }
     let deadlock = Properties { deadlock: true, ..Properties::NONE };
@@ -117,20 +143,26 @@ fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
     };
     let chosen: BTreeMap<Bounded, u32> = bounds.particular.clone();
     let is_chosen = |what: &Bounded| task.unwinding.fixed.is_some() || chosen.contains_key(what);
-    if task.unwinding.fixed.is_none() && task.unwinding.named.is_empty() {
-        let glance = glance(program, task, limits, &mut stats);
-        if let Some(Round::Decided(staged)) = glance {
-            return (staged, stats);
-        }
-    }
     let mut completed = None;
+    bounds.is_sprint = true;
     loop {
         stats.rounds += 1;
-        let open = match round(program, task, &bounds, limits, &mut stats, Purpose::Prove) {
+        let within = if bounds.is_sprint { sprint(limits) } else { limits.clone() };
+        let open = match round(program, task, &bounds, &within, &mut stats) {
+            Round::Limited(Stop::Time) if bounds.is_sprint && limits.stop().is_none() => {
+                bounds.is_sprint = false;
+                continue;
+            }
             Round::Decided(staged) => return (staged, stats),
-            Round::Stopped(reason) => return (Staged::Unknown(Unknown { reason, completed }), stats),
+            Round::Stopped(reason) => return (Staged::Unknown(Unknown { reason, stop: None, completed }), stats),
+            Round::Limited(stop) => return (Staged::Unknown(Unknown::stopped(stop, completed)), stats),
             Round::Open(open) => open,
+            Round::CutShort => {
+                bounds.is_sprint = false;
+                continue;
+            }
         };
+        bounds.is_sprint = false;
         let (mut loops, mut allocations) = (Vec::new(), Vec::new());
         for &what in &open {
             match what {
@@ -138,13 +170,15 @@ fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
                 _ => loops.push((loops::name(program, what), bounds.of(what))),
             }
         }
-        completed = Some(Completed { loops, allocations, switches: task.context_bound });
+        let all = Completed { loops, allocations, switches: task.context_bound };
+        task.progress.report(&all);
+        completed = Some(all);
         if open.iter().all(is_chosen) {
             let reason = match open.as_slice() {
                 [_] => "a loop can go on beyond its bound".to_string(),
                 _ => format!("{} loops can go on beyond their bounds", open.len()),
             };
-            return (Staged::Unknown(Unknown { reason, completed }), stats);
+            return (Staged::Unknown(Unknown { reason, stop: None, completed }), stats);
         }
         for what in open.into_iter().filter(|what| !is_chosen(what)) {
             bounds.particular.insert(what, bounds.of(what).saturating_mul(2));
@@ -152,36 +186,18 @@ fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
     }
 }
 
-/// A round with the smallest bounds, in a part of the time; none if nothing came of it.
-fn glance(program: &Program, task: &Task, limits: &Limits, stats: &mut Stats) -> Option<Round> {
+/// A sprint takes a part of the time that is left.
+fn sprint(limits: &Limits) -> Limits {
     let now = Instant::now();
-    let deadline = limits.deadline.map(|deadline| now + deadline.saturating_duration_since(now) / GLANCE_SHARE);
-    let mut limits = limits.clone();
-    limits.deadline = deadline;
-    let round = round(program, task, &loops::glance(), &limits, stats, Purpose::Glance);
-    matches!(round, Round::Decided(Staged::Safe | Staged::Unsafe(_))).then_some(round)
+    let mut within = limits.clone();
+    within.deadline = limits.deadline.map(|end| now + end.saturating_duration_since(now) / SPRINTS_PART);
+    within
 }
 
-/// A glance takes no more than this part of the time that is left.
-const GLANCE_SHARE: u32 = 4;
+/// One of so many parts of the time is for the sprint.
+const SPRINTS_PART: u32 = 6;
 
-/// What a round is for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Purpose {
-    /// To find a violation.
-    Glance,
-    /// To find one, or what has to be unrolled further to know that there is none.
-    Prove,
-}
-
-fn round(
-    program: &Program,
-    task: &Task,
-    bounds: &Bounds,
-    limits: &Limits,
-    stats: &mut Stats,
-    purpose: Purpose,
-) -> Round {
+fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats: &mut Stats) -> Round {
     // Once interrupted, always interrupted: what was left undone must not be used.
     let stop = Cell::new(None);
     let interrupted = || {
@@ -193,22 +209,22 @@ fn round(
     let ran = summary.run();
     stats.summarizing += start.elapsed();
     if let Err(refused) = ran {
-        return Round::Stopped(stop.get().map_or(refused.reason, describe));
+        return stop.get().map_or(Round::Stopped(refused.reason), Round::Limited);
     }
     let start = Instant::now();
     let pruned = if task.prune { prune(&mut summary) } else { keep_all(&mut summary) };
     stats.pruning += start.elapsed();
     let start = Instant::now();
-    let mut composition = compose(&mut summary, &pruned, Solver::default());
+    let mut composition = compose(&mut summary, &pruned, Solver::default().within(limits));
     let bound = task.context_bound.map(|switches| bound_switches(&summary, &mut composition, switches));
     stats.composing += start.elapsed();
     if let Some(stop) = stop.get() {
-        return Round::Stopped(describe(stop));
+        return Round::Limited(stop);
     }
     count(&summary, stats);
     (stats.links, stats.suspects) = (composition.links, composition.suspects.len());
     let start = Instant::now();
-    let outcome = ask(task, &mut summary, &mut composition, bound, limits, purpose);
+    let outcome = ask(task, &mut summary, &mut composition, bound, limits);
     stats.solving += start.elapsed();
     stats.conflicts += composition.solver.statistics().conflicts;
     stats.lemmas += composition.solver.lemmas();
@@ -264,7 +280,7 @@ fn find_violation(
     loop {
         match composition.solver.solve(&assumptions, limits) {
             Answer::Satisfiable => models += 1,
-            Answer::Unknown(stop) => return Some(Round::Stopped(describe(stop))),
+            Answer::Unknown(stop) => return Some(Round::Limited(stop)),
             Answer::Unsatisfiable if assumptions.len() > needed => {
                 assumptions.truncate(needed);
                 continue;
@@ -276,6 +292,9 @@ fn find_violation(
             match witness::witness(summary, composition) {
                 Ok(witness) => return Some(Round::Decided(Staged::Unsafe(Box::new(witness)))),
                 Err(reason) if mismatches.is_empty() => {
+                    if let Some(stop) = limits.stop() {
+                        return Some(Round::Limited(stop));
+                    }
                     let reason = match assumptions.len() == needed && !composition.plain.is_empty() {
                         true => {
                             "there may be a violation that depends on input from outside, which is not tried".into()
@@ -298,13 +317,12 @@ fn ask(
     composition: &mut Composition,
     bound: Option<Lit>,
     limits: &Limits,
-    purpose: Purpose,
 ) -> Round {
     if let Some(found) = find_violation(summary, composition, bound, limits) {
         return found;
     }
-    if purpose == Purpose::Glance && !summary.skeleton.cuts.is_empty() {
-        return Round::Open(Vec::new());
+    if summary.is_cut_short {
+        return Round::CutShort;
     }
     let mut was_needed = bound.is_some_and(|bound| composition.solver.failed().contains(&bound));
     if let Some(unaligned) = composition.unaligned {
@@ -312,7 +330,7 @@ fn ask(
             Answer::Satisfiable => {
                 return Round::Stopped("a pointer may be used that is not aligned to what it points to".to_string());
             }
-            Answer::Unknown(stop) => return Round::Stopped(describe(stop)),
+            Answer::Unknown(stop) => return Round::Limited(stop),
             Answer::Unsatisfiable => {}
         }
     }
@@ -325,7 +343,7 @@ fn ask(
         let assumptions: Vec<Lit> = std::iter::once(composition.cuts[index]).chain(bound).collect();
         match composition.solve_exactly(&mut summary.terms, &assumptions, limits) {
             Answer::Satisfiable => open.push(cut.what),
-            Answer::Unknown(stop) => return Round::Stopped(describe(stop)),
+            Answer::Unknown(stop) => return Round::Limited(stop),
             Answer::Unsatisfiable => {
                 was_needed |= bound.is_some_and(|bound| composition.solver.failed().contains(&bound));
             }
@@ -341,7 +359,7 @@ fn ask(
                     let (_, what) = &summary.skeleton.doubts[index];
                     return Round::Stopped(format!("no violation was found, but {what}"));
                 }
-                Answer::Unknown(stop) => return Round::Stopped(describe(stop)),
+                Answer::Unknown(stop) => return Round::Limited(stop),
                 Answer::Unsatisfiable => {}
             }
         }
@@ -350,6 +368,7 @@ fn ask(
         (false, _) => Round::Open(open),
         (true, true) => Round::Decided(Staged::Unknown(Unknown {
             reason: "schedules with more switches between threads were left out".to_string(),
+            stop: None,
             completed: Some(Completed { switches: task.context_bound, ..Completed::default() }),
         })),
         (true, false) => Round::Decided(Staged::Safe),

@@ -133,9 +133,11 @@ fn is_only_locked(summary: &mut Summarizer<'_>, happens: &mut Happens, lock: u64
     let mut makers = Vec::new();
     for (index, event) in summary.skeleton.events.iter().enumerate() {
         match event.role {
-            Role::Lock | Role::Unlock | Role::TryLock if touches(event) => {
-                let is_plainly_locked =
-                    event.role != Role::TryLock && address(summary, event) == Some(lock) && event.reads.len() == 1;
+            Role::Lock | Role::Unlock | Role::TryLock | Role::Look if touches(event) => {
+                let is_plainly_locked = matches!(event.role, Role::Lock | Role::Unlock)
+                    && address(summary, event) == Some(lock)
+                    && event.reads.len() == 1
+                    && !event.in_section;
                 if !is_plainly_locked {
                     return false;
                 }

@@ -5,12 +5,12 @@
 //! is left out. Three kinds of variables are not always fresh: what is allocated has an address now, whether an access is good may be
 //! known now that its address is, and a word that is looked at for a deadlock is the same for all who look at it.
 
-use crate::access::Look;
 use crate::function::{Allocation, Exit, FunctionSummary};
 use crate::objects::InstanceId;
 use crate::skeleton::{Event, NodeId, Skeleton, ThreadIndex, Unit, Until};
 use crate::state::State;
 use crate::summarize::{Refused, Summarizer};
+use crate::words::Look;
 use leno_ir::points_to::ObjectSet;
 use leno_ir::sharing::Sharing;
 use leno_logic::term::{Filled, Term, Terms};

@@ -14,12 +14,6 @@ use std::collections::BTreeMap;
 
 /// The bound that loops begin with.
 const FIRST: u32 = 2;
-const EVENTFUL_ROUNDS: u32 = 32;
-
-/// The bounds of a first glance.
-pub fn glance() -> Bounds {
-    Bounds { default: 1, particular: BTreeMap::new(), eventful: 2 }
-}
 
 /// What a user calls it.
 pub fn name(program: &Program, what: Bounded) -> String {
@@ -57,7 +51,7 @@ pub fn bounds(program: &Program, unwinding: &Unwinding) -> Result<Bounds, String
         }
         particular.extend(found.into_iter().map(|what| (what, *bound)));
     }
-    Ok(Bounds { default: unwinding.fixed.unwrap_or(FIRST), particular, eventful: EVENTFUL_ROUNDS })
+    Ok(Bounds { default: unwinding.fixed.unwrap_or(FIRST), particular, is_sprint: false })
 }
 
 fn find(program: &Program, wanted: &str) -> Vec<Bounded> {

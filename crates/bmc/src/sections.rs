@@ -259,7 +259,7 @@ fn is_trusted(summary: &Summarizer<'_>, happens: &mut Happens, lock: u64, takers
         let may_hit = event.writes.iter().any(|unit| may_touch(summary, unit.address, unit.bytes, lock));
         match event.role {
             _ if !may_hit => {}
-            Role::Lock | Role::Unlock | Role::TryLock => {}
+            Role::Lock | Role::Unlock | Role::TryLock | Role::Look => {}
             Role::Initialise => {
                 let always = |taker: &usize, happens: &mut Happens| {
                     happens.before(&summary.terms, occasion(index), occasion(*taker))

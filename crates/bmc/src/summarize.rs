@@ -5,11 +5,11 @@
 //! condition folds to a constant unrolls as often as it runs, any other one up to its bound, where a *cut* is recorded. So the
 //! constants that a loop produces are there when the next one is unrolled, and threads and allocations are counted exactly.
 
-use crate::access::Look;
 use crate::counters::First;
 use crate::cssa::{Equations, Mode};
 use crate::features::{counts_locking, has_op, special_mutexes};
 use crate::function::{Calls, Recording, Summaries};
+use crate::leaks::{Leaving, watches_ends};
 use crate::liveness::{Live, live};
 use crate::nesting::{Element, nesting};
 use crate::objects::{Initial, Instance, InstanceId, Instances};
@@ -18,6 +18,7 @@ use crate::skeleton::{Bounded, Cut, Death, Input, NodeId, Skeleton, Thread, Thre
 use crate::state::State;
 use crate::trail::Deed;
 use crate::unroll::Running;
+use crate::words::Look;
 use crate::{Reported, Task};
 use leno_explore::Properties;
 use leno_ir::callgraph::CallGraph;
@@ -50,8 +51,8 @@ impl Refused {
 pub struct Bounds {
     pub default: u32,
     pub particular: BTreeMap<Bounded, u32>,
-    /// So many rounds of a loop whose condition is constant count for one of others, if others can see what it does.
-    pub eventful: u32,
+    /// Loops whose number of rounds is constant are cut short as well, where others see what they do.
+    pub is_sprint: bool,
 }
 
 impl Bounds {
@@ -128,7 +129,8 @@ pub struct Summarizer<'p> {
     pub(crate) undefined_word: Option<Term>,
     /// The moment of the step that is being made, if it has one already.
     pub(crate) current: Option<NodeId>,
-    has_assumptions: bool,
+    /// Whether threads may stop for ever: by an assumption, or by an assertion that nobody asks about.
+    may_stop: bool,
     /// Words, by address, at the moment when a deadlock is looked for; and what they are read from.
     pub(crate) later: FxHashMap<Term, Term>,
     pub(crate) looks: Vec<Look>,
@@ -137,6 +139,8 @@ pub struct Summarizer<'p> {
     /// Whether anybody can tell how often a lock is held.
     pub(crate) counts_locking: bool,
     pub(crate) here: (Place, Span),
+    /// By end of the process: what its thread knows then.
+    pub(crate) leaving: Vec<Leaving>,
     /// Contents that come from outside, and the addresses of the standard streams.
     pub(crate) given: Vec<Vec<u8>>,
     pub(crate) streams: Vec<u64>,
@@ -152,6 +156,8 @@ pub struct Summarizer<'p> {
     pub(crate) work: u64,
     /// Calls that were made by a summary.
     pub(crate) instantiated: usize,
+    /// In a sprint: whether something was cut that would not have been otherwise.
+    pub(crate) is_cut_short: bool,
     /// Functions that may call themselves.
     pub(crate) recursive: BTreeSet<FuncId>,
 }
@@ -195,19 +201,25 @@ impl<'p> Summarizer<'p> {
             looks: Vec::new(),
             current: None,
             undefined_word: None,
-            has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
+            may_stop: has_op(program, |op| match op {
+                Op::Assume { .. } => true,
+                Op::Assert { property, .. } => !task.properties.covers(ViolationKind::of(*property)),
+                _ => false,
+            }),
             counts_locking: counts_locking(program, &calls),
             here: (NOWHERE, Span::NONE),
+            leaving: Vec::new(),
             given: Vec::new(),
             streams: Vec::new(),
             firsts: Vec::new(),
             exclusive: BTreeSet::new(),
-            // Equations are about one execution of a place.
-            calls: if task.mode == Mode::Cssa { Calls::Inline } else { task.calls },
+            // Equations are about one execution of a place, and so is what is left at the end.
+            calls: if task.mode == Mode::Cssa || watches_ends(task.properties) { Calls::Inline } else { task.calls },
             summaries: Summaries::default(),
             recording: None,
             work: 0,
             instantiated: 0,
+            is_cut_short: false,
             recursive: program.functions.ids().filter(|id| calls.is_recursive(*id)).collect(),
         }
     }
@@ -235,9 +247,8 @@ impl<'p> Summarizer<'p> {
         if self.properties.deadlock {
             self.add_moment();
         }
-        if self.properties.leak || self.properties.memtrack {
-            self.skeleton.gap("what is left at the end is not watched");
-        }
+        self.end_with_last_thread();
+        self.look_at_ends();
         Ok(())
     }
 
@@ -273,6 +284,7 @@ impl<'p> Summarizer<'p> {
             // The return from the entry function ends the process.
             let node = self.skeleton.add_node(started.index);
             self.skeleton.exits.push((state.path, node));
+            self.end_process(state, node, false);
         } else if let Some((mut state, result)) = returned {
             let result = match result {
                 Some(value) => self.fit(value, self.width(word)),
@@ -466,6 +478,9 @@ impl<'p> Summarizer<'p> {
             TerminatorKind::Exit(_) | TerminatorKind::Abort => {
                 let node = self.next_node(&mut state);
                 self.skeleton.exits.push((state.path, node));
+                if terminator.kind != TerminatorKind::Abort {
+                    self.end_process(&state, node, true);
+                }
             }
             TerminatorKind::Unreachable => self.violate(ViolationKind::Unreachable, state.path),
         }
@@ -554,14 +569,14 @@ impl<'p> Summarizer<'p> {
             Op::ObjectSize { .. } => return Err(Refused::new("the size of an object is asked for")),
             Op::Assume { cond } => {
                 let condition = self.condition(frame, &mut state, cond)?;
-                if state.section.is_some() {
-                    let holds = self.terms.implies(state.path, condition);
-                    self.skeleton.constraints.push(holds);
-                }
+                self.never_stops_inside(&state, condition);
                 return Ok(self.restrict(state, condition));
             }
             Op::Assert { cond, property, .. } => {
                 let condition = self.condition(frame, &mut state, cond)?;
+                if !self.properties.covers(ViolationKind::of(*property)) {
+                    self.never_stops_inside(&state, condition);
+                }
                 let negation = self.terms.not(condition);
                 let violated = self.terms.and2(state.path, negation);
                 self.violate(ViolationKind::of(*property), violated);
@@ -589,7 +604,7 @@ impl<'p> Summarizer<'p> {
             Op::Sync { dst, op, at } => return self.sync(frame, state, *dst, op, at),
             Op::AtomicBegin => {
                 if state.depth == 0 {
-                    if self.has_assumptions {
+                    if self.may_stop {
                         // Who would be stopped inside does not enter: nobody sees half of a section.
                         let enters = self.terms.variable(Sort::Bool, "enters");
                         let Some(inside) = self.restrict(state, enters) else { return Ok(None) };
@@ -608,6 +623,14 @@ impl<'p> Summarizer<'p> {
             }
         }
         Ok(Some(state))
+    }
+
+    /// Who would be stopped in an atomic section has not entered it.
+    fn never_stops_inside(&mut self, state: &State, condition: Term) {
+        if state.section.is_some() {
+            let holds = self.terms.implies(state.path, condition);
+            self.skeleton.constraints.push(holds);
+        }
     }
 
     pub(crate) fn input(&mut self, state: &State, width: u32) -> Term {

@@ -9,10 +9,10 @@
 //! than this). An event that asks for values is planned with those that it was given, as far as it asks for the same there.
 
 use crate::event::{Access, Choice, Footprint};
-use crate::run::{Inputs, add_accesses, run_event, waits_at};
+use crate::run::{Inputs, add_accesses, is_leaving, run_event, waits_at};
 use crate::search::{Search, repeat};
 use crate::wakeup::{Planned, is_weak_initial};
-use leno_ir::interp::ThreadId;
+use leno_ir::interp::{Status, ThreadId};
 use std::collections::BTreeSet;
 
 /// What is known of an event that is to come earlier than it did.
@@ -51,6 +51,7 @@ impl Search<'_, '_, '_> {
             self.plan_switches(index);
         }
         self.plant_waiting();
+        self.plant_leaving();
         self.first_new = self.events.len();
     }
 
@@ -70,6 +71,21 @@ impl Search<'_, '_, '_> {
                 self.plant(taker as usize, thread, Ahead::MayWait(footprint.clone()));
             }
         }
+    }
+
+    /// Threads that would have ended the program, had not another one done so, might have been first.
+    fn plant_leaving(&mut self) {
+        let Some(last) = self.events.len().checked_sub(1).filter(|_| self.has_end_properties()) else { return };
+        let ends = Footprint(vec![Access::Everything]);
+        let (by, did_end) = (self.events[last].thread, self.events[last].footprint == ends);
+        let is_leaving = |thread: &ThreadId| {
+            *thread != by
+                && self.machine.threads()[*thread].status == Status::Running
+                && is_leaving(&self.machine, *thread)
+        };
+        let leaving: Vec<ThreadId> =
+            self.machine.threads().ids().filter(|thread| did_end && is_leaving(thread)).collect();
+        leaving.into_iter().for_each(|thread| self.plant(last, thread, Ahead::Certain(ends.clone())));
     }
 
     /// Makes sure that an execution is explored in which the next event of `thread` comes before the event at `first`.

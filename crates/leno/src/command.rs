@@ -104,6 +104,7 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
         },
         calls: check.calls.into(),
         memory: Some(memory.mebibytes),
+        progress: memory.progress.clone(),
         replay,
     };
     let interrupted = |stats: &Stats| match progress.is_interrupted(stats) {
@@ -111,7 +112,7 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
         false => memory.is_reached(stats.executions).then_some(Interruption::Memory),
     };
     if check.all {
-        let found = leno::check_all(&compiled.program, &options, &|| interrupted(&Stats::default()).is_some());
+        let found = leno::check_all(&compiled.program, &options, &|| interrupted(&Stats::default()));
         memory.release();
         return report_all(check, &sources, &compiled, &found, progress.start.elapsed());
     }
