@@ -529,6 +529,9 @@ impl Composer<'_, '_> {
                 break;
             }
             let [one, other] = [first, second].map(|index| self.summary.skeleton.events[index].span);
+            // What an atomic section touches may depend on what it reads, so it is made when the other is next, and not after it.
+            let is_after = self.summary.skeleton.events[second].in_section;
+            let (first, second) = if is_after { (second, first) } else { (first, second) };
             if self.summary.reported.contains(&Reported::race(one, other)) {
                 continue;
             }

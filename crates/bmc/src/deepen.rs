@@ -2,6 +2,9 @@
 //!
 //! If no violation is found in a round, the solver is asked whether some loop can still go on. The bounds of those that can are
 //! doubled, and the program is unrolled again. When none can, the absence of violations is proved.
+//!
+//! Most violations need few rounds of any loop, also of those that go round a hundred times. So we begin with a sprint, in which these
+//! are cut short, too. It only looks for violations; if it cuts nothing short, it is a round like others.
 
 use crate::compose::{Composition, compose};
 use crate::features::has_condition_variables;
@@ -98,6 +101,8 @@ enum Round {
     Limited(Stop),
     /// These can go on.
     Open(Vec<Bounded>),
+    /// Nothing was found in a sprint.
+    CutShort,
 }
 
 /// Waits on condition variables may end without a signal, except where deadlocks are concerned: a lost signal would never be one.
@@ -139,14 +144,25 @@ fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
     let chosen: BTreeMap<Bounded, u32> = bounds.particular.clone();
     let is_chosen = |what: &Bounded| task.unwinding.fixed.is_some() || chosen.contains_key(what);
     let mut completed = None;
+    bounds.is_sprint = true;
     loop {
         stats.rounds += 1;
-        let open = match round(program, task, &bounds, limits, &mut stats) {
+        let within = if bounds.is_sprint { sprint(limits) } else { limits.clone() };
+        let open = match round(program, task, &bounds, &within, &mut stats) {
+            Round::Limited(Stop::Time) if bounds.is_sprint && limits.stop().is_none() => {
+                bounds.is_sprint = false;
+                continue;
+            }
             Round::Decided(staged) => return (staged, stats),
             Round::Stopped(reason) => return (Staged::Unknown(Unknown { reason, stop: None, completed }), stats),
             Round::Limited(stop) => return (Staged::Unknown(Unknown::stopped(stop, completed)), stats),
             Round::Open(open) => open,
+            Round::CutShort => {
+                bounds.is_sprint = false;
+                continue;
+            }
         };
+        bounds.is_sprint = false;
         let (mut loops, mut allocations) = (Vec::new(), Vec::new());
         for &what in &open {
             match what {
@@ -169,6 +185,17 @@ fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
         }
     }
 }
+
+/// A sprint takes a part of the time that is left.
+fn sprint(limits: &Limits) -> Limits {
+    let now = Instant::now();
+    let mut within = limits.clone();
+    within.deadline = limits.deadline.map(|end| now + end.saturating_duration_since(now) / SPRINTS_PART);
+    within
+}
+
+/// One of so many parts of the time is for the sprint.
+const SPRINTS_PART: u32 = 6;
 
 fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats: &mut Stats) -> Round {
     // Once interrupted, always interrupted: what was left undone must not be used.
@@ -293,6 +320,9 @@ fn ask(
 ) -> Round {
     if let Some(found) = find_violation(summary, composition, bound, limits) {
         return found;
+    }
+    if summary.is_cut_short {
+        return Round::CutShort;
     }
     let mut was_needed = bound.is_some_and(|bound| composition.solver.failed().contains(&bound));
     let whole = composition.peeks.map(|peeks| !peeks);

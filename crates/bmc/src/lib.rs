@@ -12,7 +12,7 @@
 //! | `liveness`, `trail`, `features` | what matters of a state, what a thread has done, what a program makes use of |
 //! | `skeleton` | the events: location, value, condition, order |
 //! | `pieces` | accesses of different sizes, cut up |
-//! | `prune`, `happens`, `sections`, `propagate`, `implication` | which write may be seen by which read, and what may race |
+//! | `prune`, `happens`, `sections`, `ranges`, `propagate`, `implication` | which write may be seen by which read, and what may race |
 //! | `counters` | places to which everybody only adds |
 //! | `compose`, `deadlock`, `leaks` | the axioms of sequential consistency over them, in the solver |
 //! | `witness` | a model, followed by the interpreter |
@@ -47,6 +47,7 @@ mod pieces;
 mod private;
 mod propagate;
 mod prune;
+mod ranges;
 mod reported;
 mod seams;
 mod sections;

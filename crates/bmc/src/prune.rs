@@ -8,6 +8,7 @@
 //! Beyond the paper:
 //! - Locks (`sections`). A write that is overwritten before its critical section ends is not seen in other sections of that lock; and
 //!   a read that follows a write of its own section does not see those of other sections. Who gives a lock back finds it as it was left. Accesses in sections of one lock do not race.
+//! - Intervals (`ranges`). A read and a write at symbolic addresses that lie apart have nothing to do with each other.
 //! - Values (`propagate`). A read that can copy one write only has that write's value: it is replaced by it everywhere, which
 //!   makes addresses and conditions constant, and then more can be pruned.
 //! - Slices. A read whose value nothing depends on is not linked at all.
@@ -21,10 +22,12 @@ use crate::happens::{Happens, Occasion};
 use crate::implication::Implications;
 use crate::pieces::{Piece, Pieces, pieces};
 use crate::propagate::propagate;
+use crate::ranges::ranges;
 use crate::sections::{Sections, occasion};
 use crate::skeleton::{Event, Role};
 use crate::summarize::Summarizer;
 use leno_ir::points_to::AbstractId;
+use leno_logic::interval::{Interval, Intervals};
 use leno_logic::term::{Node, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -101,6 +104,8 @@ struct Pruner<'a, 'p> {
     at_unknown: FxHashMap<AbstractId, Vec<usize>>,
     /// By write: one of its thread that overwrites it whenever it occurs.
     killer: Vec<Option<usize>>,
+    /// Where addresses that are not constant may lie.
+    ranges: Option<Intervals>,
 }
 
 impl<'a, 'p> Pruner<'a, 'p> {
@@ -118,6 +123,7 @@ impl<'a, 'p> Pruner<'a, 'p> {
             by_address: FxHashMap::default(),
             by_object: FxHashMap::default(),
             at_unknown: FxHashMap::default(),
+            ranges: None,
         };
         pruner.index();
         pruner.find_killers();
@@ -189,7 +195,28 @@ impl<'a, 'p> Pruner<'a, 'p> {
                 break;
             }
         }
+        self.keep_apart(&mut all);
         all
+    }
+
+    /// Leaves out what cannot be at the same address because of where addresses lie.
+    fn keep_apart(&mut self, may_copy: &mut [Option<MayCopy>]) {
+        self.ranges = ranges(self.summary, &self.pieces, may_copy);
+        let Some(ranges) = &mut self.ranges else { return };
+        let terms = &self.summary.terms;
+        let mut lie: FxHashMap<(Term, Term), Interval> = FxHashMap::default();
+        let mut lies = |piece: &Piece| {
+            let key = (piece.occurs, piece.place);
+            *lie.entry(key).or_insert_with(|| ranges.under(terms, piece.occurs, piece.place))
+        };
+        for (read, may_copy) in self.pieces.reads.iter().zip(may_copy) {
+            let Some(may_copy) = may_copy else { continue };
+            may_copy.writes.retain(|&write| {
+                let write = &self.pieces.writes[write];
+                let are_known = terms.as_bits(read.place).is_some() && terms.as_bits(write.place).is_some();
+                are_known || !lies(read).is_disjoint(lies(write))
+            });
+        }
     }
 
     /// Writes that may be at the address of a read, the last one first.
@@ -312,30 +339,30 @@ impl<'a, 'p> Pruner<'a, 'p> {
     /// Pairs of events that may touch common bytes at the same time.
     fn races(&mut self) -> Vec<(usize, usize)> {
         let mut pairs = BTreeSet::new();
-        let mut by_object: FxHashMap<AbstractId, Accesses> = FxHashMap::default();
-        for (index, event) in self.summary.skeleton.events.iter().enumerate() {
+        // What accesses each object: from where to where, and who.
+        let mut by_object: FxHashMap<AbstractId, Vec<(u128, u128, usize)>> = FxHashMap::default();
+        let mut ranges = self.ranges.take().unwrap_or_default();
+        let Summarizer { skeleton, terms, .. } = &*self.summary;
+        for (index, event) in skeleton.events.iter().enumerate() {
             let Some(unit) = event.reads.first().or(event.writes.first()).filter(|_| event.is_plain) else { continue };
+            let lies = match terms.as_bits(unit.address) {
+                Some(address) => Interval::exactly(address),
+                None => ranges.under(terms, event.occurs, unit.address),
+            };
             for object in event.targets.iter() {
-                let Accesses { known, unknown } = by_object.entry(object).or_default();
-                match self.summary.terms.as_bits(unit.address) {
-                    Some(from) => known.push((from as u64, from as u64 + u64::from(unit.bytes), index)),
-                    None => unknown.push(index),
-                }
+                let end = lies.high.saturating_add(unit.bytes.into());
+                by_object.entry(object).or_default().push((lies.low, end, index));
             }
         }
-        for Accesses { mut known, unknown } in by_object.into_values() {
+        for mut accesses in by_object.into_values() {
             if (self.summary.interrupted)() {
                 break;
             }
-            known.sort_unstable();
-            for (at, &(_, end, index)) in known.iter().enumerate() {
-                let overlapping = known[at + 1..].iter().take_while(|(from, _, _)| *from < end);
-                let others: Vec<usize> =
-                    overlapping.map(|(_, _, other)| *other).chain(unknown.iter().copied()).collect();
+            accesses.sort_unstable();
+            for (at, &(_, end, index)) in accesses.iter().enumerate() {
+                let overlapping = accesses[at + 1..].iter().take_while(|(from, _, _)| *from < end);
+                let others: Vec<usize> = overlapping.map(|(_, _, other)| *other).collect();
                 self.add_races(index, &others, &mut pairs);
-            }
-            for (at, &index) in unknown.iter().enumerate() {
-                self.add_races(index, &unknown[at + 1..], &mut pairs);
             }
         }
         pairs.into_iter().collect()
@@ -358,13 +385,6 @@ impl<'a, 'p> Pruner<'a, 'p> {
             && !self.sections.exclude(first, second)
             && self.happens.in_parallel(&self.summary.terms, occasion(a), occasion(b))
     }
-}
-
-/// What accesses one object: from where to where, and who; and those at addresses that are not known.
-#[derive(Default)]
-struct Accesses {
-    known: Vec<(u64, u64, usize)>,
-    unknown: Vec<usize>,
 }
 
 /// Writes after a write among which its killer is looked for.

@@ -51,6 +51,8 @@ impl Refused {
 pub struct Bounds {
     pub default: u32,
     pub particular: BTreeMap<Bounded, u32>,
+    /// Loops whose number of rounds is constant are cut short as well, where others see what they do.
+    pub is_sprint: bool,
 }
 
 impl Bounds {
@@ -151,6 +153,8 @@ pub struct Summarizer<'p> {
     pub(crate) work: u64,
     /// Calls that were made by a summary.
     pub(crate) instantiated: usize,
+    /// In a sprint: whether something was cut that would not have been otherwise.
+    pub(crate) is_cut_short: bool,
     /// Functions that may call themselves.
     pub(crate) recursive: BTreeSet<FuncId>,
 }
@@ -207,6 +211,7 @@ impl<'p> Summarizer<'p> {
             recording: None,
             work: 0,
             instantiated: 0,
+            is_cut_short: false,
             recursive: program.functions.ids().filter(|id| calls.is_recursive(*id)).collect(),
         }
     }

@@ -25,6 +25,8 @@ use std::time::{Duration, Instant};
 const CONSTANT_ROUNDS: u32 = 10_000;
 /// The same, if others can see what it does.
 const EVENTFUL_ROUNDS: u32 = 32;
+/// How often such loops go round in a sprint.
+const SPRINT_ROUNDS: u32 = 2;
 /// How long to think about whether a loop waits.
 const QUICKLY: Duration = Duration::from_millis(20);
 
@@ -100,13 +102,7 @@ impl Summarizer<'_> {
             }
             let bound = self.bounds.of(what);
             if decided > bound || eventful / EVENTFUL_ROUNDS >= bound || rounds / CONSTANT_ROUNDS > bound {
-                let mut left: Vec<State> = head.into_iter().collect();
-                for block in &inner.blocks {
-                    left.extend(frame.pending.remove(block).unwrap_or_default());
-                }
-                for state in left {
-                    self.cut(state.path, what);
-                }
+                self.cut_loop(what, &inner.blocks, head, frame);
                 break;
             }
             before = head.clone();
@@ -117,6 +113,11 @@ impl Summarizer<'_> {
             // Once more after the head: now those who leave there are gone.
             let (first, rest) = inner.elements.split_at(1);
             self.run_elements(shape, first, frame)?;
+            if self.bounds.is_sprint && (decided >= 1 || eventful >= SPRINT_ROUNDS) {
+                self.is_cut_short |= inner.blocks.iter().any(|block| frame.pending.contains_key(block));
+                self.cut_loop(what, &inner.blocks, None, frame);
+                break;
+            }
             let mut inside = inner.blocks.iter().filter(|block| frame.pending.contains_key(block));
             if let (Some(&block), None) = (inside.next(), inside.next())
                 && block != inner.head
@@ -141,6 +142,17 @@ impl Summarizer<'_> {
         }
         frame.loops.pop();
         Ok(())
+    }
+
+    /// Nobody goes on in a loop: neither a state at its head, nor what waits to be executed in it.
+    fn cut_loop(&mut self, what: Bounded, blocks: &[BlockId], head: Option<State>, frame: &mut Frame) {
+        let mut left: Vec<State> = head.into_iter().collect();
+        for block in blocks {
+            left.extend(frame.pending.remove(block).unwrap_or_default());
+        }
+        for state in left {
+            self.cut(state.path, what);
+        }
     }
 
     /// A state that a loop has come back in, without the paths on which it has only waited since `then`: those on which nothing

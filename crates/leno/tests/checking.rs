@@ -104,6 +104,33 @@ fn bounds_are_kept_and_said() {
     assert_eq!(check(&["--unwind", "20", "--context-bound", "2"]).0, Ending::Status(1));
 }
 
+/// Loops that go round hundreds of times are cut short at first, and only then unrolled.
+#[test]
+fn long_loops_are_sprinted_through_first() {
+    let scratch = Scratch::new("checking");
+    let program = "#include <assert.h>\n#include <pthread.h>\n\
+        pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; int top;\n\
+        void *push(void *a) {\n\
+            for (int i = 0; i < 300; i++) {\n\
+                pthread_mutex_lock(&lock); top = top * 2 + 1; assert(top != LIMIT); pthread_mutex_unlock(&lock);\n\
+            }\n\
+            return 0;\n\
+        }\n\
+        int main(void) {\n\
+            pthread_t t; pthread_create(&t, 0, push, 0);\n\
+            for (int i = 0; i < 300; i++) { pthread_mutex_lock(&lock); top = 0; pthread_mutex_unlock(&lock); }\n\
+            pthread_join(t, 0); return 0;\n\
+        }\n";
+    fs::write(scratch.path("sprint.c"), program).expect("the file can be written");
+    let options = ["check", "--engine", "staged", "--stats", "--property", "assert", "sprint.c"];
+    // (Five rounds are more than a sprint has.)
+    for (limit, rounds) in [("-DLIMIT=3", "rounds: 1\n"), ("-DLIMIT=31", "rounds: 2\n")] {
+        let found = leno(&scratch, &[&options[..], &[limit]].concat());
+        assert_eq!(found.ending, Ending::Status(1), "{}", said(&found));
+        assert!(found.errors().contains(rounds), "{}", found.errors());
+    }
+}
+
 #[test]
 fn the_skeleton_is_shown_as_text_and_as_a_picture() {
     let scratch = Scratch::new("checking");
