@@ -20,6 +20,8 @@ sem_t s;
 _Atomic int x, y;
 int plain;
 pthread_t t;
+void *malloc(unsigned long); void free(void *);
+int *p;
 ";
 
 const ASSERT: Properties = Properties { assertion: true, ..Properties::NONE };
@@ -31,7 +33,7 @@ const DEADLOCK: Properties = Properties { deadlock: true, ..Properties::NONE };
 fn expect(other: &str, main: &str, properties: Properties, is_violated: bool) {
     let text = format!(
         "{HEADER}void *other(void *unused) {{ {other} return 0; }}
-        int main(void) {{ sem_init(&s, 0, 0); pthread_create(&t, 0, other, 0); {main} return 0; }}"
+        int main(void) {{ sem_init(&s, 0, 0); p = malloc(4); pthread_create(&t, 0, other, 0); {main} return 0; }}"
     );
     let input = Input::Preprocessed { name: "section.c".to_string(), text: text.clone().into_bytes() };
     let program = compile(&[input], &Options::default()).unwrap_or_else(|failure| panic!("{failure}\n{text}")).program;
@@ -64,7 +66,12 @@ fn a_section_that_has_to_wait_is_split_there() {
     let look = "pthread_mutex_lock(&m); if (x == 1) reach_error(); pthread_mutex_unlock(&m);";
     expect(&lock, look, ASSERT, true);
     // But only there.
-    expect(&lock, "pthread_mutex_lock(&m); if (x == 2 && y != 2) reach_error(); pthread_mutex_unlock(&m);", ASSERT, false);
+    expect(
+        &lock,
+        "pthread_mutex_lock(&m); if (x == 2 && y != 2) reach_error(); pthread_mutex_unlock(&m);",
+        ASSERT,
+        false,
+    );
     let wait = section("x = 1; sem_wait(&s); x = 2; y = 2;");
     expect(&wait, "if (x == 1) reach_error();", ASSERT, true);
     expect(&wait, "sem_post(&s); if (x == 2 && y != 2) reach_error();", ASSERT, false);
@@ -93,6 +100,9 @@ fn accesses_of_a_section_may_race() {
     expect(&lock, "pthread_mutex_lock(&m); plain = 2; pthread_mutex_unlock(&m);", RACE, false);
     expect(&section("sem_wait(&s); plain = 1;"), "plain = 2; sem_post(&s);", RACE, false);
     expect(&section("sem_wait(&s); plain = 1;"), "sem_post(&s); plain = 2;", RACE, true);
+    // Also if the section frees what it has accessed.
+    let free = section("*p = 1; free(p);");
+    expect(&free, "*p = 2;", RACE, true);
     // Also if a false assumption comes after them.
     expect(&section("__VERIFIER_assume(plain);"), "plain = 0;", RACE, true);
     expect(&section("x = 1; __VERIFIER_assume(plain); x = 2;"), "plain = 0; if (x == 1) reach_error();", ASSERT, false);
