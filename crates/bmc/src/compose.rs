@@ -530,9 +530,6 @@ impl Composer<'_, '_> {
                 break;
             }
             let [one, other] = [first, second].map(|index| self.summary.skeleton.events[index].span);
-            // What an atomic section touches may depend on what it reads, so it is made when the other is next, and not after it.
-            let is_after = self.summary.skeleton.events[second].in_section;
-            let (first, second) = if is_after { (second, first) } else { (first, second) };
             if self.summary.reported.contains(&Reported::race(one, other)) {
                 continue;
             }
@@ -622,16 +619,14 @@ impl Composer<'_, '_> {
         }
     }
 
-    /// In which order to look for a race. Where one of the two is in a section that may have been split, it cannot be said whether that can
-    /// go on before it does: it comes first. (But then it must not end the life of what the other one accesses.)
+    /// In which order to look for a race. What an atomic section touches may depend on what it reads, and whether it has to wait on when
+    /// it is made: so it is made when the other is next, and not after it. But if it ends the life of something, the other may
+    /// not be there any more.
     fn orders(&self, first: usize, second: usize) -> Vec<(usize, usize)> {
-        let node = |event: usize| self.summary.skeleton.events[event].node;
-        match self.is_resumed(node(second)) {
-            true if self.ends_lives(node(second)) => vec![(second, first), (first, second)],
-            true => vec![(second, first)],
-            false if self.is_resumed(node(first)) && self.ends_lives(node(first)) => {
-                vec![(first, second), (second, first)]
-            }
+        let events = &self.summary.skeleton.events;
+        let (first, second) = if events[second].in_section { (second, first) } else { (first, second) };
+        match events[first].in_section && self.ends_lives(events[first].node) {
+            true => vec![(first, second), (second, first)],
             false => vec![(first, second)],
         }
     }

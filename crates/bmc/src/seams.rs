@@ -137,11 +137,6 @@ impl Composer<'_, '_> {
         }
     }
 
-    /// Whether a moment is one at which a section goes on that may have been split.
-    pub(crate) fn is_resumed(&self, node: NodeId) -> bool {
-        self.summary.skeleton.seams.iter().any(|seam| seam.second == node)
-    }
-
     /// Whether the life of something ends at a moment.
     pub(crate) fn ends_lives(&self, node: NodeId) -> bool {
         let skeleton = &self.summary.skeleton;
