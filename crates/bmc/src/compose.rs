@@ -42,6 +42,8 @@ pub struct Composition {
     pub suspects: Vec<(Suspect, Lit)>,
     /// Assumed to ask for any violation.
     pub violated: Lit,
+    /// That one is a race with a section in which a thread is stopped; then what comes after it means nothing.
+    pub peeks: Option<Lit>,
     /// Assumed to ask for a cut.
     pub cuts: Vec<Lit>,
     /// Assumed to ask for an access that is not aligned to the pieces that it was cut into; none if there cannot be one.
@@ -528,9 +530,6 @@ impl Composer<'_, '_> {
                 break;
             }
             let [one, other] = [first, second].map(|index| self.summary.skeleton.events[index].span);
-            // What an atomic section touches may depend on what it reads, so it is made when the other is next, and not after it.
-            let is_after = self.summary.skeleton.events[second].in_section;
-            let (first, second) = if is_after { (second, first) } else { (first, second) };
             if self.summary.reported.contains(&Reported::race(one, other)) {
                 continue;
             }
@@ -544,6 +543,7 @@ impl Composer<'_, '_> {
             self.deadlocks(&mut suspects);
         }
         self.leaks(&mut suspects);
+        let peeks = self.stops(&suspects);
         let mut cuts = Vec::new();
         for index in 0..self.summary.skeleton.cuts.len() {
             if self.is_interrupted() {
@@ -565,7 +565,7 @@ impl Composer<'_, '_> {
         let doubts: Vec<Term> = self.summary.skeleton.doubts.iter().map(|(condition, _)| *condition).collect();
         let doubts = doubts.into_iter().map(|condition| self.literal(condition)).collect();
         let (solver, nodes, links, copies) = (self.solver, self.nodes, self.links, self.copies);
-        Composition { solver, nodes, suspects, violated, cuts, unaligned, plain, doubts, links, copies }
+        Composition { solver, nodes, suspects, violated, peeks, cuts, unaligned, plain, doubts, links, copies }
     }
 
     /// Pieces coincide or do not overlap, as long as all are aligned to their size. Whether a pointer is has to be asked.
@@ -619,16 +619,14 @@ impl Composer<'_, '_> {
         }
     }
 
-    /// In which order to look for a race. Where one of the two is in a section that may have been split, it cannot be said whether that can
-    /// go on before it does: it comes first. (But then it must not end the life of what the other one accesses.)
+    /// In which order to look for a race. What an atomic section touches may depend on what it reads, and whether it has to wait on when
+    /// it is made: so it is made when the other is next, and not after it. But if it ends the life of something, the other may
+    /// not be there any more.
     fn orders(&self, first: usize, second: usize) -> Vec<(usize, usize)> {
-        let node = |event: usize| self.summary.skeleton.events[event].node;
-        match self.is_resumed(node(second)) {
-            true if self.ends_lives(node(second)) => vec![(second, first), (first, second)],
-            true => vec![(second, first)],
-            false if self.is_resumed(node(first)) && self.ends_lives(node(first)) => {
-                vec![(first, second), (second, first)]
-            }
+        let events = &self.summary.skeleton.events;
+        let (first, second) = if events[second].in_section { (second, first) } else { (first, second) };
+        match events[first].in_section && self.ends_lives(events[first].node) {
+            true => vec![(first, second), (second, first)],
             false => vec![(first, second)],
         }
     }

@@ -325,8 +325,10 @@ fn ask(
         return Round::CutShort;
     }
     let mut was_needed = bound.is_some_and(|bound| composition.solver.failed().contains(&bound));
+    let whole = composition.peeks.map(|peeks| !peeks);
     if let Some(unaligned) = composition.unaligned {
-        match composition.solve_exactly(&mut summary.terms, &[unaligned], limits) {
+        let assumptions: Vec<Lit> = std::iter::once(unaligned).chain(whole).collect();
+        match composition.solve_exactly(&mut summary.terms, &assumptions, limits) {
             Answer::Satisfiable => {
                 return Round::Stopped("a pointer may be used that is not aligned to what it points to".to_string());
             }
@@ -340,7 +342,7 @@ fn ask(
         if open.contains(&cut.what) {
             continue;
         }
-        let assumptions: Vec<Lit> = std::iter::once(composition.cuts[index]).chain(bound).collect();
+        let assumptions: Vec<Lit> = std::iter::once(composition.cuts[index]).chain(bound).chain(whole).collect();
         match composition.solve_exactly(&mut summary.terms, &assumptions, limits) {
             Answer::Satisfiable => open.push(cut.what),
             Answer::Unknown(stop) => return Round::Limited(stop),
@@ -353,7 +355,7 @@ fn ask(
     open.dedup();
     if open.is_empty() {
         for index in 0..composition.doubts.len() {
-            let doubtful = [composition.doubts[index]];
+            let doubtful: Vec<Lit> = std::iter::once(composition.doubts[index]).chain(whole).collect();
             match composition.solve_exactly(&mut summary.terms, &doubtful, limits) {
                 Answer::Satisfiable => {
                     let (_, what) = &summary.skeleton.doubts[index];

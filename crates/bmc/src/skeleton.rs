@@ -9,6 +9,7 @@ use leno_ir::interp::ViolationKind;
 use leno_ir::points_to::ObjectSet;
 use leno_ir::program::{BlockId, FuncId, Place, Span};
 use leno_logic::term::Term;
+use std::collections::BTreeMap;
 
 /// A moment of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -169,6 +170,14 @@ pub struct Seam {
     pub condition: Term,
 }
 
+/// A thread would be stopped for ever in an atomic section.
+#[derive(Clone, Copy, Debug)]
+pub struct Stop {
+    /// Where the section began.
+    pub section: NodeId,
+    pub condition: Term,
+}
+
 /// A wait for the end of a thread, or that nobody will wait for it.
 #[derive(Clone, Debug)]
 pub struct Join {
@@ -284,6 +293,9 @@ pub struct Skeleton {
     pub releases: Vec<Release>,
     pub ends: Vec<End>,
     pub seams: Vec<Seam>,
+    pub stops: Vec<Stop>,
+    /// By moment of an atomic section: where that began.
+    pub sections: BTreeMap<NodeId, NodeId>,
     pub joins: Vec<Join>,
     pub waits: Vec<Wait>,
     pub sleeps: Vec<Sleep>,
@@ -358,6 +370,7 @@ impl Skeleton {
             end.words.iter_mut().for_each(|word| put(&mut [&mut word.value]));
         }
         self.seams.iter_mut().for_each(|seam| put(&mut [&mut seam.condition]));
+        self.stops.iter_mut().for_each(|stop| put(&mut [&mut stop.condition]));
         for join in &mut self.joins {
             put(&mut [&mut join.done, &mut join.path, &mut join.handle]);
             join.result.iter_mut().chain(&mut join.invalid).for_each(|term| put(&mut [term]));

@@ -129,8 +129,7 @@ pub struct Summarizer<'p> {
     pub(crate) undefined_word: Option<Term>,
     /// The moment of the step that is being made, if it has one already.
     pub(crate) current: Option<NodeId>,
-    /// Whether threads may stop for ever: by an assumption, or by an assertion that nobody asks about.
-    may_stop: bool,
+    has_assumptions: bool,
     /// Words, by address, at the moment when a deadlock is looked for; and what they are read from.
     pub(crate) later: FxHashMap<Term, Term>,
     pub(crate) looks: Vec<Look>,
@@ -201,11 +200,7 @@ impl<'p> Summarizer<'p> {
             looks: Vec::new(),
             current: None,
             undefined_word: None,
-            may_stop: has_op(program, |op| match op {
-                Op::Assume { .. } => true,
-                Op::Assert { property, .. } => !task.properties.covers(ViolationKind::of(*property)),
-                _ => false,
-            }),
+            has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
             counts_locking: counts_locking(program, &calls),
             here: (NOWHERE, Span::NONE),
             leaving: Vec::new(),
@@ -569,14 +564,11 @@ impl<'p> Summarizer<'p> {
             Op::ObjectSize { .. } => return Err(Refused::new("the size of an object is asked for")),
             Op::Assume { cond } => {
                 let condition = self.condition(frame, &mut state, cond)?;
-                self.never_stops_inside(&state, condition);
+                self.may_stop_inside(&state, condition);
                 return Ok(self.restrict(state, condition));
             }
             Op::Assert { cond, property, .. } => {
                 let condition = self.condition(frame, &mut state, cond)?;
-                if !self.properties.covers(ViolationKind::of(*property)) {
-                    self.never_stops_inside(&state, condition);
-                }
                 let negation = self.terms.not(condition);
                 let violated = self.terms.and2(state.path, negation);
                 self.violate(ViolationKind::of(*property), violated);
@@ -604,7 +596,7 @@ impl<'p> Summarizer<'p> {
             Op::Sync { dst, op, at } => return self.sync(frame, state, *dst, op, at),
             Op::AtomicBegin => {
                 if state.depth == 0 {
-                    if self.may_stop {
+                    if self.has_assumptions {
                         // Who would be stopped inside does not enter: nobody sees half of a section.
                         let enters = self.terms.variable(Sort::Bool, "enters");
                         let Some(inside) = self.restrict(state, enters) else { return Ok(None) };
@@ -612,6 +604,7 @@ impl<'p> Summarizer<'p> {
                     }
                     let node = self.next_node(&mut state);
                     (state.section, state.section_writes) = (Some(node), Vec::new());
+                    self.skeleton.sections.insert(node, node);
                 }
                 state.depth += 1;
             }
@@ -623,14 +616,6 @@ impl<'p> Summarizer<'p> {
             }
         }
         Ok(Some(state))
-    }
-
-    /// Who would be stopped in an atomic section has not entered it.
-    fn never_stops_inside(&mut self, state: &State, condition: Term) {
-        if state.section.is_some() {
-            let holds = self.terms.implies(state.path, condition);
-            self.skeleton.constraints.push(holds);
-        }
     }
 
     pub(crate) fn input(&mut self, state: &State, width: u32) -> Term {

@@ -29,7 +29,10 @@ impl Search<'_, '_, '_> {
     pub fn plant_races(&mut self) {
         for index in self.first_new..self.events.len() {
             for race in self.nodes[index].races.clone() {
-                if self.properties.race && self.is_data_race(race as usize, index) {
+                if self.properties.race
+                    && self.is_data_race(race as usize, index)
+                    && self.is_race_before(race as usize, index)
+                {
                     self.found_race(race as usize, index);
                     if self.finding.is_some() {
                         return;
@@ -53,6 +56,31 @@ impl Search<'_, '_, '_> {
         self.plant_waiting();
         self.plant_leaving();
         self.first_new = self.events.len();
+    }
+
+    /// Whether an event that races with an earlier one would do so, too, if it came first. A section might have to wait before
+    /// it gets there.
+    fn is_race_before(&mut self, first: usize, index: usize) -> bool {
+        let (thread, given) = (self.events[index].thread, self.events[index].choices.clone());
+        if self.events[index].steps < 2 {
+            return true;
+        }
+        let sequence = self.independent_of(first, index);
+        let Some(tried) = self.try_out(first, &sequence, thread, &given) else { return false };
+        let accesses = &self.events[first].footprint.0;
+        accesses.iter().any(|a| tried.footprint.0.iter().any(|b| a.races(*b)))
+    }
+
+    /// The events between two that do not depend on the first one.
+    fn independent_of(&self, first: usize, end: usize) -> Vec<Planned> {
+        let event = &self.events[first];
+        let later = self.events[first + 1..end].iter().filter(|later| !event.is_before(&later.clock));
+        let planned = later.map(|later| Planned {
+            thread: later.thread,
+            footprint: later.footprint.clone(),
+            choices: later.choices.clone(),
+        });
+        planned.collect()
     }
 
     /// Threads that wait at the end might have been first.
@@ -93,16 +121,7 @@ impl Search<'_, '_, '_> {
         if self.preemptions.is_some() {
             return self.plan_switch(first, thread);
         }
-        let event = &self.events[first];
-        let mut sequence: Vec<Planned> = self.events[first + 1..]
-            .iter()
-            .filter(|later| !event.is_before(&later.clock))
-            .map(|later| Planned {
-                thread: later.thread,
-                footprint: later.footprint.clone(),
-                choices: later.choices.clone(),
-            })
-            .collect();
+        let mut sequence = self.independent_of(first, self.events.len());
         let may_wait = matches!(ahead, Ahead::MayWait(_));
         let last = match ahead {
             Ahead::Certain(footprint) | Ahead::MayWait(footprint) => Planned { thread, footprint, choices: Vec::new() },
