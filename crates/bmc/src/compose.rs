@@ -112,6 +112,7 @@ pub fn compose(summary: &mut Summarizer<'_>, pruned: &Pruned, mut solver: Solver
     };
     composer.memory(pruned);
     composer.order(&pruned.firsts);
+    composer.exclude(&pruned.exclusions);
     composer.seams();
     composer.joins();
     composer.frees();

@@ -12,7 +12,9 @@
 //! | `liveness`, `trail`, `features` | what matters of a state, what a thread has done, what a program makes use of |
 //! | `skeleton` | the events: location, value, condition, order |
 //! | `pieces` | accesses of different sizes, cut up |
-//! | `prune`, `happens`, `sections`, `ranges`, `propagate`, `implication` | which write may be seen by which read, and what may race |
+//! | `prune`, `happens`, `sections`, `ranges`, `propagate`, `implication`, `control` | which write may be seen by which read, and what may race |
+//! | `exclusive` | critical sections that do not overlap |
+//! | `values` | bits of what is read that are always the same |
 //! | `counters` | places to which everybody only adds |
 //! | `compose`, `deadlock`, `leaks` | the axioms of sequential consistency over them, in the solver |
 //! | `witness` | a model, followed by the interpreter |
@@ -25,11 +27,13 @@
 mod access;
 mod calls;
 mod compose;
+mod control;
 mod counters;
 mod cssa;
 mod deadlock;
 mod deepen;
 mod evaluate;
+mod exclusive;
 mod features;
 mod floats;
 mod formula;
@@ -59,6 +63,7 @@ mod sync;
 mod threads;
 mod trail;
 mod unroll;
+mod values;
 mod witness;
 mod words;
 

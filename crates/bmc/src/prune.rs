@@ -8,16 +8,20 @@
 //! Beyond the paper:
 //! - Locks (`sections`). A write that is overwritten before its critical section ends is not seen in other sections of that lock; and
 //!   a read that follows a write of its own section does not see those of other sections. Who gives a lock back finds it as it was left. Accesses in sections of one lock do not race.
+//! - Mutual exclusion (`exclusive`). What the steps on a lock itself read is known, if all is as it should be: then it is not linked, but said directly that sections do not overlap.
 //! - Intervals (`ranges`). A read and a write at symbolic addresses that lie apart have nothing to do with each other.
 //! - Values (`propagate`). A read that can copy one write only has that write's value: it is replaced by it everywhere, which
 //!   makes addresses and conditions constant, and then more can be pruned.
+//! - Bits (`values`). What is the same in all that a read may copy is known of it.
 //! - Slices. A read whose value nothing depends on is not linked at all.
 //!
 //! A write that is pruned need not be considered as one that overwrites others either: where it occurs, its killer does.
 //!
 //! Writes are found by address or, where that is not constant, by object: nothing here looks at all pairs.
 
+use crate::control::Control;
 use crate::counters::{self, Counter, Finder, First};
+use crate::exclusive::{self, Exclusion};
 use crate::happens::{Happens, Occasion};
 use crate::implication::Implications;
 use crate::pieces::{Piece, Pieces, pieces};
@@ -26,6 +30,7 @@ use crate::ranges::ranges;
 use crate::sections::{Sections, occasion};
 use crate::skeleton::{Event, Role};
 use crate::summarize::Summarizer;
+use crate::values;
 use leno_ir::points_to::AbstractId;
 use leno_logic::interval::{Interval, Intervals};
 use leno_logic::term::{Node, Term};
@@ -52,6 +57,8 @@ pub struct Pruned {
     pub races: Vec<(usize, usize)>,
     /// Variables about the order that something depends on.
     pub firsts: Vec<First>,
+    /// Sections that do not overlap.
+    pub exclusions: Vec<Exclusion>,
 }
 
 /// How often values are propagated before we leave it at that.
@@ -90,7 +97,15 @@ pub fn keep_all(summary: &mut Summarizer<'_>) -> Pruned {
     let events = events.len();
     let pairs = (0..events).flat_map(|first| (first + 1..events).map(move |second| (first, second)));
     let races = if summary.properties.race { pairs.collect() } else { Vec::new() };
-    Pruned { pieces, may_copy, races, firsts: Vec::new() }
+    Pruned { pieces, may_copy, races, firsts: Vec::new(), exclusions: Vec::new() }
+}
+
+/// What comes before what, and what lies under which locks.
+fn locking(summary: &mut Summarizer<'_>, control: &mut Control) -> (Happens, Sections) {
+    let implications = Implications::with(summary.equations().clone());
+    let mut happens = Happens::new(&summary.skeleton, implications);
+    let sections = Sections::new(summary, &mut happens, control);
+    (happens, sections)
 }
 
 struct Pruner<'a, 'p> {
@@ -110,10 +125,12 @@ struct Pruner<'a, 'p> {
 
 impl<'a, 'p> Pruner<'a, 'p> {
     fn new(summary: &'a mut Summarizer<'p>) -> Pruner<'a, 'p> {
+        let mut control = Control::with(summary.equations().clone());
+        let (mut happens, mut sections) = locking(summary, &mut control);
+        if exclusive::replace(summary, &sections, &mut happens, &mut control) {
+            (happens, sections) = locking(summary, &mut control);
+        }
         let pieces = pieces(summary);
-        let implications = Implications::with(summary.equations().clone());
-        let mut happens = Happens::new(&summary.skeleton, implications);
-        let sections = Sections::new(summary, &mut happens);
         let mut pruner = Pruner {
             summary,
             killer: vec![None; pieces.writes.len()],
@@ -314,7 +331,9 @@ impl<'a, 'p> Pruner<'a, 'p> {
         let live = live_variables(self.summary, &self.pieces);
         let mut firsts = std::mem::take(&mut self.summary.firsts);
         firsts.retain(|first| live.contains(&first.variable));
-        Pruned { pieces: self.pieces, may_copy, races, firsts }
+        let exclusions = exclusive::exclusions(self.summary, &mut self.happens);
+        values::learn(self.summary, &self.pieces, &may_copy);
+        Pruned { pieces: self.pieces, may_copy, races, firsts, exclusions }
     }
 
     fn counters(&mut self, may_copy: &[Option<MayCopy>]) -> Vec<Counter> {

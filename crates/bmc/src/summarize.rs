@@ -145,6 +145,8 @@ pub struct Summarizer<'p> {
     pub(crate) streams: Vec<u64>,
     /// Variables about the order, made while reads of counters were replaced.
     pub(crate) firsts: Vec<First>,
+    /// Locks, by address, of which nothing is read any more: their sections exclude each other.
+    pub(crate) exclusive: BTreeSet<u64>,
     pub(crate) calls: Calls,
     pub(crate) summaries: Summaries,
     /// The function that is being summarised for all its calls, if one is.
@@ -199,12 +201,13 @@ impl<'p> Summarizer<'p> {
             current: None,
             undefined_word: None,
             has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
-            counts_locking: counts_locking(program),
+            counts_locking: counts_locking(program, &calls),
             here: (NOWHERE, Span::NONE),
             leaving: Vec::new(),
             given: Vec::new(),
             streams: Vec::new(),
             firsts: Vec::new(),
+            exclusive: BTreeSet::new(),
             // Equations are about one execution of a place, and so is what is left at the end.
             calls: if task.mode == Mode::Cssa || watches_ends(task.properties) { Calls::Inline } else { task.calls },
             summaries: Summaries::default(),

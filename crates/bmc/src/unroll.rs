@@ -15,8 +15,8 @@ use leno_ir::program::BlockId;
 use leno_logic::core::Answer;
 use leno_logic::limits::Limits;
 use leno_logic::solver::Solver;
-use leno_logic::term::Term;
-use rustc_hash::FxHashMap;
+use leno_logic::term::{Node, Term};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -220,6 +220,7 @@ impl Summarizer<'_> {
         }
         let all = self.terms.substitute(all, forgotten);
         let all = self.expanded(all);
+        let all = self.without_hard_arithmetic(all);
         if let Some(known) = self.terms.as_bool(all) {
             return !known;
         }
@@ -227,6 +228,29 @@ impl Summarizer<'_> {
         solver.assert(&self.terms, all);
         let quickly = Limits::until(Instant::now() + QUICKLY);
         solver.solve(&[], &quickly) == Answer::Unsatisfiable
+    }
+
+    /// The same, but quotients and products of what is not constant may be anything: to look into them takes longer than the answer is worth.
+    fn without_hard_arithmetic(&mut self, term: Term) -> Term {
+        let mut seen: FxHashSet<Term> = FxHashSet::default();
+        let mut anything: FxHashMap<Term, Term> = FxHashMap::default();
+        let mut open = vec![term];
+        while let Some(next) = open.pop() {
+            if !seen.insert(next) {
+                continue;
+            }
+            match self.terms.node(next) {
+                Node::Mul(a, _) if self.terms.as_bits(a).is_some() => {}
+                Node::Mul(..) | Node::Udiv(..) | Node::Urem(..) | Node::UmulOverflow(..) | Node::SmulOverflow(..) => {
+                    let any = self.terms.variable(self.terms.sort(next), "anything");
+                    anything.insert(next, any);
+                    continue;
+                }
+                _ => {}
+            }
+            open.extend(self.terms.node(next).operands());
+        }
+        if anything.is_empty() { term } else { self.terms.substitute(term, &anything) }
     }
 
     /// The condition that a state differs from an earlier one at the same place in something that matters there; None if it

@@ -111,7 +111,7 @@ impl Driver<'_> {
             let source = self.read(input)?;
             files.push(self.analyse(source, false)?);
         }
-        for model in needed_models(files.iter().map(|file| &file.unit)) {
+        for model in needed_models(files.iter().map(|file| &file.unit), self.options.library) {
             let source = Source::new(model.name, model.text.as_bytes().to_vec());
             files.push(self.analyse(source, true)?);
         }

@@ -22,7 +22,7 @@ fn unit(mut source: Source, model: DataModel) -> (Source, Unit) {
 
 fn lowered(source: Source, model: DataModel, library: Options) -> Result<Program, String> {
     let mut units = vec![unit(source, model)];
-    for model_file in needed_models([&units[0].1]) {
+    for model_file in needed_models([&units[0].1], library) {
         units.push(unit(Source::new(model_file.name, model_file.text.as_bytes().to_vec()), model));
     }
     let linked: Vec<LinkUnit> = units

@@ -32,7 +32,7 @@ mod sync;
 mod types;
 
 pub use hooks::{Hooks, emit_with_hooks, places};
-pub use record::{Quiet, emit_recording};
+pub use record::{Quiet, emit_recording, errno_object};
 
 use hooks::Numbers;
 use leno_ir::program::{Body, DataModel, Program};

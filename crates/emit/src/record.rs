@@ -13,7 +13,7 @@
 //! | `leno_updatedN(address, bits)` | after an exchange: what was there |
 //! | `leno_record_value(bits, bytes)`, `leno_record_wide(low, high)` | an input, a handle, what is too wide for the others |
 //! | `leno_record_allocated(address, bytes)`, `leno_free(address)` | after an allocation; instead of `free` |
-//! | `leno_outside()`, `leno_record_return(inside, low, high)` | around a call of what is not part of the program |
+//! | `leno_outside()`, `leno_record_return(inside, low, high)` | around a call of what is not part of the program, with its `errno` |
 //! | `leno_is_outside(address)` | whether a function called through a pointer is such a one |
 //! | `leno_record_sync(result)` | after a step that may wait |
 //! | `leno_record_release()`, `leno_record_result(result)` | before and after a step that lets others go on |
@@ -33,8 +33,8 @@ use crate::instr::Writer;
 use crate::names;
 use crate::types;
 use leno_ir::program::{
-    Access, Body, Callee, Expr, FuncId, Instr, LocalId, ObjectKind, Op, Place, Program, Property, SlotId, SyncOp,
-    Terminator, TerminatorKind, TextId, Type,
+    Access, Body, Callee, Expr, FuncId, Instr, LocalId, ObjectId, ObjectKind, Op, Place, Program, Property, SlotId,
+    SyncOp, Terminator, TerminatorKind, TextId, Type,
 };
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -61,6 +61,13 @@ impl Quiet {
     pub fn number(&self, slot: (FuncId, SlotId)) -> usize {
         self.slots.range(..slot).count()
     }
+}
+
+/// The `errno` of each thread, if the program has one.
+pub fn errno_object(program: &Program) -> Option<ObjectId> {
+    let mut objects = program.objects.iter_enumerated();
+    let found = objects.find(|(_, object)| object.kind == ObjectKind::ThreadLocal && object.name == "__leno_errno");
+    found.map(|(id, _)| id)
 }
 
 /// The parts of our own runtime that the recorder takes the place of.
@@ -251,8 +258,17 @@ impl Writer<'_> {
         }
     }
 
+    /// What is outside of the program has an `errno` of its own: the program's goes there and comes back.
+    fn with_errno(&self, statement: &str) -> String {
+        match errno_object(self.program()).map(|id| names::object(self.program(), id)) {
+            Some(own) => format!("errno = *(mem32 *)&{own}; {statement} *(mem32 *)&{own} = errno;"),
+            None => statement.to_string(),
+        }
+    }
+
     fn recorded_call(&mut self, dst: Option<LocalId>, callee: &Callee, instr: &Instr) -> String {
         let statement = self.statement(&instr.op, instr.span);
+        let outside = self.with_errno(&statement);
         let returned = match dst {
             None => "leno_record_return(leno_in, 0, 0);".to_string(),
             Some(dst) => {
@@ -270,12 +286,12 @@ impl Writer<'_> {
             Callee::Direct(id) | Callee::Indirect(Expr::Function(id)) => match self.program().functions[*id].body {
                 Body::Blocks(_) => statement,
                 Body::External(_) => {
-                    format!("{{ struct leno_inside leno_in = leno_outside(); {statement} {returned} }}")
+                    format!("{{ struct leno_inside leno_in = leno_outside(); {outside} {returned} }}")
                 }
             },
             Callee::Indirect(address) => format!(
-                "{{ int leno_out = leno_is_outside({}); struct leno_inside leno_in = {{0}}; \
-                 if (leno_out) leno_in = leno_outside(); {statement} if (leno_out) {returned} }}",
+                "{{ int leno_out = leno_is_outside({}); if (leno_out) {{ struct leno_inside leno_in = leno_outside(); \
+                 {outside} {returned} }} else {{ {statement} }} }}",
                 self.scope.value(address)
             ),
         }

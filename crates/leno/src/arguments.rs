@@ -300,12 +300,22 @@ pub struct Sources {
     /// Report signed arithmetic that overflows
     #[arg(long, help_heading = "C")]
     pub check_overflow: bool,
+    /// The program is going to run natively, as a real process.
+    #[arg(skip)]
+    pub real_process: bool,
     /// The preprocessor's flags in the order given.
     #[arg(skip)]
     pub preprocessor_flags: Vec<String>,
 }
 
 impl Sources {
+    /// The same program, to run natively as a real process.
+    pub fn for_real(&self) -> Sources {
+        let mut sources = self.clone();
+        sources.real_process = true;
+        sources
+    }
+
     /// Those of a program that was read before.
     pub fn remembered(
         files: Vec<PathBuf>,
@@ -328,6 +338,7 @@ impl Sources {
             malloc_may_fail: has("malloc-may-fail"),
             spurious_wakeups: has("spurious-wakeups"),
             check_overflow: has("check-overflow"),
+            real_process: has("real-process"),
             preprocessor_flags,
         }
     }

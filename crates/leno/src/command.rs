@@ -226,6 +226,7 @@ pub(crate) fn recipe_options(sources: &Sources) -> Vec<String> {
         (sources.malloc_may_fail, "malloc-may-fail"),
         (sources.spurious_wakeups, "spurious-wakeups"),
         (sources.check_overflow, "check-overflow"),
+        (sources.real_process, "real-process"),
     ];
     options.iter().filter(|(is_set, _)| *is_set).map(|(_, name)| (*name).to_string()).collect()
 }
@@ -250,6 +251,7 @@ fn execute_replay(replay: &Replay) -> Result<Status, Status> {
         library: library::Options {
             allocation_may_fail: has("malloc-may-fail"),
             spurious_wakeups: has("spurious-wakeups"),
+            real_process: has("real-process"),
         },
         check_signed_overflow: has("check-overflow"),
         color: io::stderr().is_terminal(),
@@ -425,6 +427,7 @@ pub(crate) fn load(sources: &Sources) -> Result<Compiled, Status> {
         library: library::Options {
             allocation_may_fail: sources.malloc_may_fail,
             spurious_wakeups: sources.spurious_wakeups,
+            real_process: sources.real_process,
         },
         check_signed_overflow: sources.check_overflow,
         color: io::stderr().is_terminal(),

@@ -133,8 +133,9 @@ impl From<EncodingName> for Encoding {
 }
 
 pub fn execute_record(record: &Record) -> Result<Status, Status> {
-    let compiled = load_to_run(&record.program, &record.run.args)?;
-    let recorded = run_recorded(&compiled, &record.program, &record.run, &record.output, false)?;
+    let sources = record.program.for_real();
+    let compiled = load_to_run(&sources, &record.run.args)?;
+    let recorded = run_recorded(&compiled, &sources, &record.run, &record.output, false)?;
     if record.stats {
         say(&format!("seconds: {:.3}\nbytes: {}\n", recorded.seconds, recorded.bytes));
     }
@@ -300,7 +301,7 @@ fn beginning(path: &Path) -> Vec<u8> {
 }
 
 fn predict_program(ask: &Predict) -> Result<Status, Status> {
-    let mut sources = ask.program.clone();
+    let mut sources = ask.program.for_real();
     sources.check_overflow |= asked_for(&ask.property)?.0.overflow;
     let compiled = load_to_run(&sources, &ask.run.args)?;
     let scratch = std::env::temp_dir().join(format!("leno-predict-{}.leno", std::process::id()));

@@ -161,9 +161,15 @@ impl Solver {
         }
         let (a, b) = (self.bits(terms, a), self.bits(terms, b));
         for (a, b) in a.into_iter().zip(b) {
-            if a != b {
-                self.add_clause(&[!guard, !a, b]);
-                self.add_clause(&[!guard, a, !b]);
+            match [a, b].map(|bit| bit.var() == Lit::TRUE.var()) {
+                _ if a == b => {}
+                // (A constant is half of the matter.)
+                [_, true] => self.add_clause(&[!guard, a.with_value(b == Lit::TRUE)]),
+                [true, _] => self.add_clause(&[!guard, b.with_value(a == Lit::TRUE)]),
+                _ => {
+                    self.add_clause(&[!guard, !a, b]);
+                    self.add_clause(&[!guard, a, !b]);
+                }
             }
         }
     }

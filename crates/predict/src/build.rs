@@ -3,11 +3,11 @@
 //! What the survey found to be a matter of order becomes events, and a read of it a variable; everything else is followed within
 //! the thread. Private memory is kept only where it holds something symbolic, byte by byte: all other bytes are what was recorded.
 
-use crate::event::{Event, EventId, Kind, Read, Target, ThreadEvents, TraceProgram, Write};
+use crate::event::{Before, Event, EventId, Kind, Read, Target, ThreadEvents, TraceProgram, Write};
 use crate::express::Val;
 use crate::instances::Instances;
 use crate::must::MustOrder;
-use crate::quiet::Privacy;
+use crate::quiet::{CalledBack, Privacy};
 use crate::survey::{Class, Piece, PieceId, Sharing, Survey};
 use crate::trace::Trace;
 use crate::transplant::Transplant;
@@ -33,6 +33,8 @@ struct ThreadState {
 
 pub(crate) struct Builder {
     sharing: Sharing,
+    called_back: CalledBack,
+    is_interrupted: bool,
     /// All events, or those since the last ones that were [left behind](Builder::leave_behind).
     events: Vec<Event>,
     threads: BTreeMap<u32, ThreadState>,
@@ -80,6 +82,13 @@ impl Surveyed {
         }
         let mut threads = BTreeMap::new();
         for (number, walked) in std::mem::take(&mut self.walked) {
+            gaps.extend(trace.interrupted.get(&number).map(|count| {
+                let times = if *count == 1 { "once".to_string() } else { format!("{count} times") };
+                format!(
+                    "{}: a signal handler ran {times}, and what it did is seen only where the program read it later",
+                    walked.name
+                )
+            }));
             gaps.extend(walked.problem.map(|problem| format!("{}: {problem}", walked.name)));
             let Walked { name, finished, inputs, .. } = walked;
             threads.insert(number, ThreadEvents { number, name, events: Vec::new(), finished, inputs });
@@ -92,7 +101,7 @@ impl Surveyed {
 pub fn build(program: &Program, trace: &Trace) -> TraceProgram {
     let mut surveyed = Surveyed::new(program, trace);
     let (threads, gaps) = surveyed.threads(trace);
-    let builder = Builder::new(std::mem::take(&mut surveyed.sharing));
+    let builder = Builder::new(std::mem::take(&mut surveyed.sharing), &surveyed.privacy, trace);
     let Surveyed { privacy, mut instances, must, .. } = surveyed;
     let mut walk = Walk::new(program, &privacy, trace, &mut instances, builder);
     walk.run();
@@ -180,8 +189,10 @@ impl TraceProgram {
 }
 
 impl Builder {
-    pub(crate) fn new(sharing: Sharing) -> Builder {
+    pub(crate) fn new(sharing: Sharing, privacy: &Privacy, trace: &Trace) -> Builder {
         Builder {
+            called_back: privacy.called_back,
+            is_interrupted: !trace.interrupted.is_empty(),
             pieces: sharing.pieces.clone(),
             opaque: Vec::new(),
             sharing,
@@ -222,7 +233,10 @@ impl Builder {
             touches: std::mem::take(&mut self.touches),
             gaps,
             accesses: self.sharing.accesses,
+            called_back: self.called_back,
+            is_interrupted: self.is_interrupted,
             begun: BTreeMap::new(),
+            before: Before::default(),
         }
     }
 
@@ -318,6 +332,25 @@ impl Builder {
 
     pub(crate) fn event_count(&self) -> usize {
         self.events.len()
+    }
+
+    /// A step that a thread stands before, and has not made: not one of the events.
+    pub(crate) fn stands_before(&self, terms: &Terms, at: &Moment, kind: Kind) -> Event {
+        let state = self.threads.get(&at.thread);
+        Event {
+            thread: at.thread,
+            index: state.map_or(0, |state| state.before + state.events.len() as u32),
+            point: at.point,
+            place: at.place,
+            span: at.span,
+            clock: at.clock,
+            guard: state.and_then(|state| state.guard).unwrap_or(terms.bool(true)),
+            kind,
+            locks: state.map(|state| Rc::clone(&state.locks)).unwrap_or_default(),
+            section: state.and_then(|state| state.section),
+            block: state.and_then(|state| state.block),
+            pending: true,
+        }
     }
 
     /// The events from this one on are never made.

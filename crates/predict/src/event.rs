@@ -5,11 +5,12 @@
 
 use crate::instances::InstanceId;
 use crate::must::MustOrder;
+use crate::quiet::CalledBack;
 use crate::survey::{Piece, PieceId};
 use crate::walk::{Input, Location, Suspect};
 use leno_ir::program::{Place, Span};
 use leno_logic::term::{Term, Terms};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// An event: its number in [`TraceProgram::events`].
@@ -132,6 +133,15 @@ pub struct ThreadEvents {
     pub inputs: Vec<Input>,
 }
 
+/// What is known of threads when a window begins, beside the locks that they hold.
+#[derive(Clone, Debug, Default)]
+pub struct Before {
+    /// They have come to their end.
+    pub finished: BTreeSet<u32>,
+    /// They sleep on a condition variable, and no signal may have woken them.
+    pub asleep: BTreeMap<u32, Location>,
+}
+
 /// See the module.
 pub struct TraceProgram {
     pub terms: Terms,
@@ -150,8 +160,13 @@ pub struct TraceProgram {
     pub gaps: Vec<String>,
     /// Accesses to memory in the whole run.
     pub accesses: u64,
+    /// What those functions do that somebody outside of the program may call.
+    pub called_back: CalledBack,
+    /// Signal handlers ran, and nobody has recorded what they did.
+    pub is_interrupted: bool,
     /// How many events at the beginning of each thread have happened already: for windows.
     pub begun: BTreeMap<u32, u32>,
+    pub before: Before,
 }
 
 impl Event {

@@ -5,7 +5,9 @@
 //! nobody ever makes, but that a thread may stand before, which is all that a deadlock needs.
 
 use crate::build::Builder;
-use crate::walk::{Action, Going, Halt, State, Walk};
+use crate::stuck::operation;
+use crate::trace::Record;
+use crate::walk::{Action, Going, Halt, Moment, State, Walk};
 use leno_ir::program::{Body, Op, SyncOp};
 
 impl Walk<'_, '_, Builder> {
@@ -19,6 +21,16 @@ impl Walk<'_, '_, Builder> {
             // What does not fit here did not fit before.
             let _ = self.pend(number);
             self.listener.mark_pending(first);
+        }
+    }
+
+    /// The thread whose end a thread waits for, in the walk as in the run.
+    pub(crate) fn joins(&mut self, number: u32) -> Option<(Moment, u32)> {
+        let at = self.moment(number)?;
+        let Some(Op::Join { .. }) = operation(self.program, at.place) else { return None };
+        match self.threads.get(number)?.records.peek() {
+            Some(Record::Join { thread, .. }) => Some((at, thread)),
+            _ => None,
         }
     }
 

@@ -11,6 +11,7 @@ use crate::follow::{Reached, follow};
 use crate::model::Model;
 use crate::question::{Question, questions};
 use crate::slice::Wanted;
+use crate::stuck::stuck_places;
 use leno_explore::Properties;
 use leno_ir::interp::{self, ViolationKind};
 use leno_ir::program::{Place, Program, Span};
@@ -220,6 +221,12 @@ impl<'a> Judge<'a> {
                 _ => "something else goes wrong first".to_string(),
             }),
         });
+        let witness = witness.and_then(|witness| match ctp.is_interrupted && ctp.called_back.write {
+            true => {
+                Err("a signal handler has written what the program reads, and nobody can say where it ran".to_string())
+            }
+            false => Ok(witness),
+        });
         let is_confirmed = witness.is_ok();
         let places: BTreeSet<String> = self.spans(ctp, question).into_iter().map(|span| self.show(span)).collect();
         let places: Vec<String> = places.into_iter().collect();
@@ -308,13 +315,19 @@ impl Asking {
         program: Option<&Program>,
         ctp: &mut TraceProgram,
         options: &PredictOptions,
-        is_whole: bool,
+        knows_all: bool,
         gaps: &mut Vec<String>,
     ) -> Asking {
         let start = Instant::now();
-        let (questions, left_out) = questions(program, ctp, options.properties, options.blocks, is_whole);
+        let (questions, left_out) = questions(program, ctp, options.properties, options.blocks, knows_all);
         let why = "of very many pairs from the same places, only those closest in time were asked about";
         if left_out && !gaps.iter().any(|gap| gap == why) {
+            gaps.push(why.to_string());
+        }
+        let why = "signal handlers, or others that are called from outside of the program, may wake those who wait: only those \
+                   deadlocks were looked for that are circles of locks";
+        let waits = |program| knows_all && ctp.called_back.wake && !stuck_places(program, ctp).is_empty();
+        if options.properties.deadlock && program.is_some_and(waits) {
             gaps.push(why.to_string());
         }
         let mut seeds: Vec<Term> = Vec::new();

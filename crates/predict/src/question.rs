@@ -40,13 +40,13 @@ const LONGEST_CIRCLE: usize = 6;
 /// All questions about the properties, and whether some were left out because there were too many. Without a program, every taking
 /// of a lock waits for it.
 ///
-/// Whether everybody is stuck can only be known of a whole run.
+/// Whether everybody is stuck can only be known if everybody is known, and if nobody comes from outside to wake them.
 pub fn questions(
     program: Option<&Program>,
     ctp: &TraceProgram,
     properties: Properties,
     blocks: Blocks,
-    is_whole: bool,
+    knows_all: bool,
 ) -> (Vec<Question>, bool) {
     let mut questions = Vec::new();
     let mut left_out = false;
@@ -60,7 +60,7 @@ pub fn questions(
     }
     if properties.deadlock {
         left_out |= deadlocks(program, ctp, &mut questions);
-        if let (Some(program), true) = (program, is_whole) {
+        if let (Some(program), true) = (program, knows_all && !ctp.called_back.wake) {
             questions.extend(stuck_places(program, ctp).into_iter().map(Question::Stuck));
         }
     }

@@ -5,7 +5,8 @@
 //! pointers may point to. An object is *private* if
 //!
 //! - no two threads access the same instance of it ([`SharedObjects`]),
-//! - no function without a body writes it, no function that such a one may call back touches it, and no access of it is volatile,
+//! - no function without a body writes it (`errno` is written by all of them), no function that such a one may call back (a signal
+//!   handler, for one) touches it, and no access of it is volatile,
 //! - it holds no synchronisation object, whose bytes the system changes.
 //!
 //! A load or store is quiet if all that it may access is private, or (for a load) is never written at all. An access that
@@ -23,10 +24,20 @@ use leno_ir::program::{Body, DataModel, Datum, Expr, FuncId, ObjectId, ObjectKin
 use leno_ir::sharing::{SharedObjects, Sharing};
 use leno_ir::visit::AccessKind;
 
+/// What the functions do that somebody outside of the program may call at any time: signal handlers, for one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CalledBack {
+    /// They synchronise: they may wake somebody who waits.
+    pub wake: bool,
+    /// They write what the rest of the program reads.
+    pub write: bool,
+}
+
 /// What is private, and which instructions need no record because of it.
 #[derive(Clone, Debug, Default)]
 pub struct Privacy {
     pub quiet: Quiet,
+    pub called_back: CalledBack,
     /// Whether a static object is private.
     statics: Vec<bool>,
     /// Static objects that are quiet to read.
@@ -95,6 +106,7 @@ impl Privacy {
 struct Search<'p> {
     program: &'p Program,
     points_to: PointsTo,
+    called_back: CalledBack,
     private: ObjectSet,
     readable: ObjectSet,
 }
@@ -104,7 +116,9 @@ impl<'p> Search<'p> {
         let points_to = PointsTo::new(program);
         let calls = CallGraph::new(program, &points_to);
         let sharing = SharedObjects::new(program, &points_to, &calls);
-        let (exposed, written) = exposed(program, &points_to, &calls);
+        let functions = called_back(program, &points_to, &calls);
+        let (exposed, written) = exposed(program, &points_to, &functions);
+        let called_back = effects(program, &points_to, &functions);
         let (mut private, mut readable) = (ObjectSet::new(), ObjectSet::new());
         for (id, object) in points_to.objects().iter_enumerated() {
             let is_ours = match object {
@@ -122,7 +136,7 @@ impl<'p> Search<'p> {
                 readable.insert(id);
             }
         }
-        Search { program, points_to, private, readable }
+        Search { program, points_to, called_back, private, readable }
     }
 
     /// What is freed together with something that is not private is not, either.
@@ -192,16 +206,18 @@ impl<'p> Search<'p> {
             let object = |id| self.points_to.object(AbstractObject::Static(id));
             program.objects.ids().map(|id| object(id).is_some_and(|object| set.contains(object))).collect()
         };
-        Privacy { quiet, statics: of_statics(&self.private), readable: of_statics(&self.readable), places, slots }
+        let (statics, readable) = (of_statics(&self.private), of_statics(&self.readable));
+        Privacy { quiet, called_back: self.called_back, statics, readable, places, slots }
     }
 }
 
 /// What somebody outside of the program may change, or the program accesses in ways that are to be seen; and all that is ever
 /// written.
-fn exposed(program: &Program, points_to: &PointsTo, calls: &CallGraph) -> (ObjectSet, ObjectSet) {
+fn exposed(program: &Program, points_to: &PointsTo, called_back: &[bool]) -> (ObjectSet, ObjectSet) {
     let mut exposed = points_to.escaped_to_unknown();
     let mut written = ObjectSet::new();
-    let called_back = called_back(program, points_to, calls);
+    let errno = leno_emit::errno_object(program).and_then(|id| points_to.object(AbstractObject::Static(id)));
+    exposed.union_with(&errno.into_iter().collect());
     for (id, function) in program.functions.iter_enumerated() {
         for_each_op(id, function, |_, op| {
             let accessed = points_to.may_access(program, id, op);
@@ -229,6 +245,23 @@ fn exposed(program: &Program, points_to: &PointsTo, calls: &CallGraph) -> (Objec
         });
     }
     (exposed, written)
+}
+
+fn effects(program: &Program, points_to: &PointsTo, called_back: &[bool]) -> CalledBack {
+    let (mut written, mut read, mut wake) = (ObjectSet::new(), ObjectSet::new(), false);
+    for (id, function) in program.functions.iter_enumerated() {
+        let is_called_back = called_back[id.index()];
+        for_each_op(id, function, |_, op| {
+            wake |= is_called_back && matches!(op, Op::Sync { .. });
+            let accessed = points_to.may_access(program, id, op);
+            if is_called_back {
+                written.union_with(&accessed.written);
+            } else {
+                read.union_with(&accessed.read);
+            }
+        });
+    }
+    CalledBack { wake, write: written.intersects(&read) }
 }
 
 /// The functions that somebody outside of the program may call.

@@ -6,10 +6,11 @@
 //! for each change of threads, so that the interpreter can be brought to where the window begins.
 
 use crate::build::{Builder, Surveyed};
-use crate::event::{ThreadEvents, TraceProgram};
+use crate::event::{Event, EventId, Kind, ThreadEvents, TraceProgram};
 use crate::must::MustOrder;
 use crate::predict::{Asking, Judge, PredictOptions, Prediction, Reach, Stats, predict};
 use crate::question::questions;
+use crate::stuck::{is_possible_in, waits};
 use crate::trace::Trace;
 use crate::walk::Walk;
 use crate::window::{Past, Window, cut, recorded_order};
@@ -33,7 +34,7 @@ pub fn predict_trace(program: &Program, trace: &Trace, options: &PredictOptions)
     let size = options.window.unwrap_or(usize::MAX).max(2);
     let mut surveyed = Surveyed::new(program, trace);
     let (threads, gaps) = surveyed.threads(trace);
-    let builder = Builder::new(std::mem::take(&mut surveyed.sharing));
+    let builder = Builder::new(std::mem::take(&mut surveyed.sharing), &surveyed.privacy, trace);
     let Surveyed { privacy, mut instances, must, .. } = surveyed;
     let mut walk = Walk::new(program, &privacy, trace, &mut instances, builder);
     walk.start();
@@ -84,7 +85,7 @@ impl Stream<'_, '_> {
     ) -> Prediction {
         gaps.push(format!(
             "the trace was looked at in windows of {size} events that overlap by half: what needs events from further apart, \
-             or another order before a window, is missed, and so are deadlocks that are no circles of locks"
+             or another order before a window, is missed"
         ));
         let mut judge = Judge::new(program, options);
         let mut stats = Stats { threads: self.threads.len(), ..Stats::default() };
@@ -94,8 +95,10 @@ impl Stream<'_, '_> {
             stats.accesses = ctp.accesses;
             let order = recorded_order(&ctp);
             let to = order.len().min(size);
-            let mut window = cut(&mut ctp, &order[..to], &self.past);
-            let reach = self.ask(options, &ctp, &mut window, &mut judge, (&mut gaps, &mut stats));
+            let edge = options.properties.deadlock.then(|| self.edge(program, &ctp, &order[..to])).flatten();
+            let knows_all = edge.is_some();
+            let mut window = cut(&mut ctp, &order[..to], &edge.unwrap_or_default(), &self.past);
+            let reach = self.ask(options, &ctp, &mut window, knows_all, &mut judge, (&mut gaps, &mut stats));
             window.give_back(&mut ctp);
             let is_last = self.is_over && to == order.len();
             if !matches!(reach, Reach::All | Reach::Windows) {
@@ -120,22 +123,51 @@ impl Stream<'_, '_> {
         }
     }
 
+    /// What each thread does next, behind the window of these events: if everybody may be stuck in that window, and it is known of
+    /// everybody what that would mean.
+    fn edge(&mut self, program: &Program, ctp: &TraceProgram, order: &[EventId]) -> Option<BTreeMap<u32, Event>> {
+        let mut counts: BTreeMap<u32, usize> = BTreeMap::new();
+        for id in order {
+            *counts.entry(ctp.event(*id).thread).or_default() += 1;
+        }
+        let mut edge = BTreeMap::new();
+        for (number, thread) in &ctp.threads {
+            let count = counts.get(number).copied().unwrap_or(0);
+            match thread.events.get(count).map(|id| ctp.event(*id)) {
+                Some(event) if waits(program, event) => _ = edge.insert(*number, event.clone()),
+                // It has not begun, or has something to do before it may be stuck.
+                Some(event) if count > 0 || matches!(event.kind, Kind::Start) => {}
+                Some(_) => return None,
+                None => {
+                    if let Some((at, child)) = self.walk.joins(*number) {
+                        let join = self.walk.listener.stands_before(&ctp.terms, &at, Kind::Join { child });
+                        edge.insert(*number, join);
+                    }
+                }
+            }
+        }
+        let inside = order.iter().map(|id| ctp.event(*id));
+        is_possible_in(program, inside.chain(edge.values().filter(|event| !matches!(event.kind, Kind::Join { .. }))))
+            .then_some(edge)
+    }
+
     /// Puts the questions about a window.
     fn ask(
         &self,
         options: &PredictOptions,
         ctp: &TraceProgram,
         window: &mut Window,
+        knows_all: bool,
         judge: &mut Judge<'_>,
         (gaps, stats): (&mut Vec<String>, &mut Stats),
     ) -> Reach {
         // In most windows of most runs there is nothing to ask, and nothing has to be encoded.
         let program = Some(judge.program);
-        if questions(program, &window.ctp, options.properties, options.blocks, false).0.is_empty() {
+        if questions(program, &window.ctp, options.properties, options.blocks, knows_all).0.is_empty() {
             stats.windows += 1;
             return Reach::Windows;
         }
-        let mut asking = Asking::new(program, &mut window.ctp, options, false, gaps);
+        let mut asking = Asking::new(program, &mut window.ctp, options, knows_all, gaps);
         let Window { ctp: inner, origin, targets } = window;
         let reach = asking.run(inner, options, &mut |_, question, here, bound| {
             let whole = question.in_whole(origin, targets);

@@ -14,7 +14,7 @@
 //! The number at the end is read like any other memory, at a node behind all others.
 
 use crate::encode::{Encoded, Section, lock_sections};
-use crate::event::{EventId, Kind, Read, TraceProgram};
+use crate::event::{Event, EventId, Kind, Read, TraceProgram};
 use crate::pending::may_wait;
 use crate::survey::PieceId;
 use crate::walk::Location;
@@ -44,12 +44,10 @@ pub(crate) fn operation(program: &Program, place: Place) -> Option<&Op> {
 }
 
 /// Whether an event is a step that may wait.
-fn waits(program: &Program, ctp: &TraceProgram, id: EventId) -> bool {
-    match operation(program, ctp.event(id).place) {
-        Some(Op::Sync { op, .. }) => {
-            may_wait(op) && !matches!(ctp.event(id).kind, Kind::Sleep { .. } | Kind::Release { .. })
-        }
-        Some(Op::Join { .. }) => matches!(ctp.event(id).kind, Kind::Join { .. }),
+pub(crate) fn waits(program: &Program, event: &Event) -> bool {
+    match operation(program, event.place) {
+        Some(Op::Sync { op, .. }) => may_wait(op) && !matches!(event.kind, Kind::Sleep { .. } | Kind::Release { .. }),
+        Some(Op::Join { .. }) => matches!(event.kind, Kind::Join { .. }),
         _ => false,
     }
 }
@@ -60,13 +58,13 @@ pub(crate) fn stuck_places(program: &Program, ctp: &TraceProgram) -> BTreeSet<Pl
     let mut places = BTreeSet::new();
     let mut is_possible = false;
     let mut held: BTreeMap<(u32, Location), u32> = BTreeMap::new();
-    for (index, event) in ctp.events.iter().enumerate() {
+    for event in &ctp.events {
         match event.kind {
             Kind::Acquire { lock, .. } => *held.entry((event.thread, lock)).or_default() += 1,
             Kind::Release { lock } => _ = held.remove(&(event.thread, lock)),
             _ => {}
         }
-        if !waits(program, ctp, EventId(index as u32)) {
+        if !waits(program, event) {
             continue;
         }
         places.insert(event.place);
@@ -79,6 +77,16 @@ pub(crate) fn stuck_places(program: &Program, ctp: &TraceProgram) -> BTreeSet<Pl
     // A lock that is never given back, except by the end of the process.
     is_possible |= !held.is_empty();
     if is_possible { places } else { BTreeSet::new() }
+}
+
+/// Whether somebody may be stuck in a window: there is a step, or one at its edge, that waits for more than a lock. That a lock is never
+/// given back shows at the end of the run.
+pub(crate) fn is_possible_in<'e>(program: &Program, events: impl IntoIterator<Item = &'e Event>) -> bool {
+    events.into_iter().filter(|event| waits(program, event)).any(|event| match event.kind {
+        Kind::Acquire { .. } => event.pending,
+        Kind::Join { .. } => event.pending || !event.locks.is_empty(),
+        _ => true,
+    })
 }
 
 impl Encoded {
@@ -97,7 +105,7 @@ impl Encoded {
                 if matches!(ctp.event(id).kind, Kind::Finish) {
                     ways.push(self.done(id));
                 }
-                if waits(program, ctp, id)
+                if waits(program, ctp.event(id))
                     && let Some(stuck) = self.stuck_at(program, ctp, id, &holders)
                 {
                     self.stuck.at.push((id, stuck));
@@ -106,6 +114,12 @@ impl Encoded {
                 }
             }
             self.solver.add_clause(&ways);
+        }
+        // Whoever has been started, and does nothing that we know of, goes on.
+        for (child, spawn) in spawns.iter().filter(|(child, _)| !ctp.threads.contains_key(*child)) {
+            if !ctp.before.finished.contains(child) {
+                self.solver.add_clause(&[!everybody, !self.done(*spawn)]);
+            }
         }
         self.solver.add_clause(&somebody);
     }
@@ -159,6 +173,7 @@ impl Encoded {
                 let blocked = self.solver.literal(&ctp.terms, blocked);
                 self.solver.add_clause(&[!stuck, blocked]);
             }
+            Kind::Join { child } if ctp.before.finished.contains(child) => return None,
             Kind::Join { child } => {
                 for &finish in self.slice.kept.get(child).into_iter().flatten() {
                     if matches!(ctp.event(finish).kind, Kind::Finish) {
@@ -212,15 +227,19 @@ impl Encoded {
 
     /// No signal is left for a sleeper.
     fn sleeps_on(&mut self, ctp: &TraceProgram, stuck: Lit, wake: EventId, condition: Location) -> Option<()> {
-        let sleep = self.signals.sleeps.get(&wake).copied()?;
         let thread = ctp.event(wake).thread;
+        let sleep = self.signals.sleeps.get(&wake).copied();
+        // It may have slept since before the window.
+        if sleep.is_none() && ctp.before.asleep.get(&thread) != Some(&condition) {
+            return None;
+        }
         let signals = self.signals.given.get(&condition).cloned().unwrap_or_default();
         for (signal, broadcast) in signals {
             if ctp.event(signal).thread == thread {
                 continue;
             }
-            let early = self.precedes(ctp, signal, sleep);
-            let mut clause = vec![!stuck, !self.done(signal), early];
+            let mut clause = vec![!stuck, !self.done(signal)];
+            clause.extend(sleep.map(|sleep| self.precedes(ctp, signal, sleep)));
             if !broadcast {
                 let taken = self.signals.taken.get(&signal).into_iter().flatten();
                 clause.extend(taken.filter(|(by, _)| *by != wake).map(|(_, lit)| *lit));

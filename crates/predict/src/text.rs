@@ -11,10 +11,11 @@
 //! everything after it in its thread depends on that. Races, deadlocks and broken transactions can be asked for, and there is no program to
 //! confirm them on.
 
-use crate::event::{Event, EventId, Kind, Read, ThreadEvents, TraceProgram, Write};
+use crate::event::{Before, Event, EventId, Kind, Read, ThreadEvents, TraceProgram, Write};
 use crate::instances::UNKNOWN;
 use crate::must::MustOrder;
 use crate::predict::{PredictOptions, Reach};
+use crate::quiet::CalledBack;
 use crate::survey::{Piece, PieceId};
 use crate::walk::{Action, Location, Moment};
 use leno_ir::program::{BlockId, FuncId, Place, Span};
@@ -311,7 +312,10 @@ impl Reader {
             touches: Vec::new(),
             gaps: Vec::new(),
             accesses: self.events.len() as u64,
+            called_back: CalledBack::default(),
+            is_interrupted: false,
             begun: BTreeMap::new(),
+            before: Before::default(),
             events: self.events,
         };
         TextTrace { ctp, places: self.names, lines: self.lines }

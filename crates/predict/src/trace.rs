@@ -18,7 +18,7 @@
 //! | 4 | number among the chunks of this thread |
 //! | 4 | bytes of records |
 //! | 8 | checksum of these bytes, once the chunk is sealed |
-//! | 4, 4 | 1 if it is sealed; reserved |
+//! | 4, 4 | 1 if it is sealed; how often a signal handler ran while it was written |
 //! | 8 | hits: loads that returned what was foreseen, in this chunk |
 //! | … | records |
 //!
@@ -74,6 +74,8 @@ pub struct Trace {
     pub until: Option<u64>,
     /// Threads that the program did not start itself: nothing is known of what they ran.
     pub foreign: usize,
+    /// By thread: how often signal handlers ran in it, of which nothing is known.
+    pub interrupted: BTreeMap<u32, u32>,
 }
 
 /// Where the bytes of a trace are.
@@ -194,6 +196,7 @@ fn word64(bytes: &[u8], at: usize) -> Option<u64> {
 struct Found {
     thread: u32,
     number: u32,
+    interrupted: u32,
     chunk: Chunk,
     damage: Option<&'static str>,
 }
@@ -201,7 +204,7 @@ struct Found {
 fn find_chunk(at: u64, bytes: &[u8]) -> Option<Found> {
     let (thread, number) = (word32(bytes, 4)?, word32(bytes, 8)?);
     let (used, sum) = (word32(bytes, 12)? as usize, word64(bytes, 16)?);
-    let (is_sealed, hits) = (word32(bytes, 24)? == 1, word64(bytes, 32)?);
+    let (is_sealed, interrupted, hits) = (word32(bytes, 24)? == 1, word32(bytes, 28)?, word64(bytes, 32)?);
     let body = bytes.get(CHUNK_HEADER..)?;
     let all = body.get(..used).filter(|_| used <= CHUNK - CHUNK_HEADER);
     let (length, damage) = match all {
@@ -211,7 +214,8 @@ fn find_chunk(at: u64, bytes: &[u8]) -> Option<Found> {
     };
     // Of what is cut off nobody knows the hits.
     let hits = if damage.is_none() { hits } else { 0 };
-    Some(Found { thread, number, chunk: Chunk { at: at + CHUNK_HEADER as u64, bytes: length, hits }, damage })
+    let chunk = Chunk { at: at + CHUNK_HEADER as u64, bytes: length, hits };
+    Some(Found { thread, number, interrupted, chunk, damage })
 }
 
 impl Trace {
@@ -287,6 +291,10 @@ impl Trace {
                     break;
                 }
                 kept.push(found.chunk);
+                if found.interrupted > 0 {
+                    let count = self.interrupted.entry(thread).or_default();
+                    *count = count.saturating_add(found.interrupted);
+                }
                 is_whole &= found.damage.is_none();
                 if !is_whole {
                     break;

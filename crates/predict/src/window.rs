@@ -4,8 +4,11 @@
 //! are held by whom they were held, and values that were read earlier are what they were. Within it all reorderings are
 //! considered. Windows overlap by half, so that two events that were less than half a window apart are seen together; what needs
 //! events from further apart, or a reordering across the border, is missed, and the report says so.
+//!
+//! Whether everybody is stuck is a question about those, too, who do nothing in a window: whoever waits for the end of a thread may do
+//! so for all of the run. So a window has an *edge*: the step that each thread makes next, which it may stand before but does not make.
 
-use crate::event::{Event, EventId, Kind, Target, ThreadEvents, TraceProgram};
+use crate::event::{Before, Event, EventId, Kind, Target, ThreadEvents, TraceProgram};
 use crate::survey::{Piece, PieceId};
 use crate::walk::Location;
 use leno_logic::term::Terms;
@@ -45,6 +48,7 @@ pub struct Past {
     pub memory: FxHashMap<PieceId, u128>,
     /// Who made which steps: a thread, and the last schedule point that it passed before another one went on.
     pub steps: Vec<(u32, u32)>,
+    pub threads: Before,
 }
 
 impl Past {
@@ -55,6 +59,13 @@ impl Past {
             if let Kind::Access { writes, .. } = &event.kind {
                 let happened = writes.iter().filter(|write| write.happened);
                 self.memory.extend(happened.map(|write| (write.piece, write.recorded)));
+            }
+            match event.kind {
+                Kind::Finish => _ = self.threads.finished.insert(event.thread),
+                Kind::Sleep { condition } => _ = self.threads.asleep.insert(event.thread, condition),
+                Kind::Wake { .. } => _ = self.threads.asleep.remove(&event.thread),
+                Kind::Signal { condition, .. } => self.threads.asleep.retain(|_, on| *on != condition),
+                _ => {}
             }
             if matches!(event.kind, Kind::Start) {
                 continue;
@@ -67,9 +78,9 @@ impl Past {
     }
 }
 
-/// The window of these events, which are the first ones of what is left. The terms of the whole move into the window: give them back
-/// with [`Window::give_back`].
-pub fn cut(whole: &mut TraceProgram, order: &[EventId], past: &Past) -> Window {
+/// The window of these events, which are the first ones of what is left, and of an edge. The terms of the whole move into the window: give
+/// them back with [`Window::give_back`].
+pub fn cut(whole: &mut TraceProgram, order: &[EventId], edge: &BTreeMap<u32, Event>, past: &Past) -> Window {
     let terms = std::mem::take(&mut whole.terms);
     let mut cutter =
         Cutter { whole, terms, pieces: Vec::new(), opaque: Vec::new(), numbers: BTreeMap::new(), memory: &past.memory };
@@ -80,8 +91,11 @@ pub fn cut(whole: &mut TraceProgram, order: &[EventId], past: &Past) -> Window {
     let (mut events, mut origin, mut threads, mut begun) = (Vec::new(), Vec::new(), BTreeMap::new(), BTreeMap::new());
     let mut shifts: BTreeMap<u32, (u32, u32, u32)> = BTreeMap::new();
     let mut new_ids: BTreeMap<EventId, EventId> = BTreeMap::new();
+    for number in edge.keys() {
+        by_thread.entry(*number).or_default();
+    }
     for (number, ids) in &by_thread {
-        let first = whole.event(ids[0]);
+        let Some(first) = ids.first().map(|id| whole.event(*id)).or(edge.get(number)) else { continue };
         let held = Rc::clone(&first.locks);
         let mut list = Vec::new();
         for &(lock, shared) in held.iter() {
@@ -97,6 +111,11 @@ pub fn cut(whole: &mut TraceProgram, order: &[EventId], past: &Past) -> Window {
             list.push(new);
             events.push(cutter.event(whole.event(id), list.len() as u32 - 1));
             origin.push(Some(id));
+        }
+        if let Some(event) = edge.get(number) {
+            list.push(EventId(events.len() as u32));
+            events.push(cutter.never(event, list.len() as u32 - 1));
+            origin.push(None);
         }
         let thread = &whole.threads[number];
         let thread = ThreadEvents {
@@ -132,7 +151,10 @@ pub fn cut(whole: &mut TraceProgram, order: &[EventId], past: &Past) -> Window {
         touches,
         gaps: Vec::new(),
         accesses: 0,
+        called_back: whole.called_back,
+        is_interrupted: whole.is_interrupted,
         begun,
+        before: past.threads.clone(),
     };
     Window { ctp, origin, targets: numbers }
 }
@@ -161,6 +183,15 @@ impl Cutter<'_> {
     fn held(&mut self, first: &Event, index: u32, lock: Location, shared: bool) -> Event {
         let guard = self.terms.bool(true);
         Event { index, guard, kind: Kind::Acquire { lock, shared }, section: None, ..first.clone() }
+    }
+
+    /// A step that is not made.
+    fn never(&mut self, event: &Event, index: u32) -> Event {
+        let mut event = Event { pending: true, ..self.event(event, index) };
+        if let Kind::Access { writes, .. } = &mut event.kind {
+            writes.clear();
+        }
+        event
     }
 
     fn event(&mut self, event: &Event, index: u32) -> Event {

@@ -19,8 +19,8 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Seeds that showed a mistake: the handle of a thread that is being started, read by another thread.
-const ONCE_WRONG: [u64; 1] = [344];
+/// Seeds that showed a mistake once.
+const ONCE_WRONG: [u64; 9] = [27, 50, 73, 106, 149, 177, 189, 318, 344];
 
 /// Steps that the oracle may make for one program.
 const BUDGET: u64 = 400_000;
@@ -280,11 +280,20 @@ struct Tally {
 fn predicted_exactly_if_a_schedule_on_the_recorded_paths_has_it() {
     let (from, count) = (number("LENO_PREDICT_FROM", 0), number("LENO_PREDICT", 15));
     let mut tally = Tally::default();
-    for seed in (from..from + count).chain(ONCE_WRONG) {
+    for seed in from..from + count {
         compare(seed, &shape(), &mut tally);
     }
     tally.show(count);
     assert!(tally.compared > count, "most are compared");
+}
+
+#[test]
+fn what_was_once_wrong_is_right() {
+    let mut tally = Tally::default();
+    for seed in ONCE_WRONG {
+        compare(seed, &shape(), &mut tally);
+    }
+    tally.show(ONCE_WRONG.len() as u64);
 }
 
 #[test]

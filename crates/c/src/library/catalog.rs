@@ -44,6 +44,7 @@ models! {
     "scheduling"
     "search"
     "semaphores"
+    "signal_sets"
     "signals"
     "sort"
     "string_compare"
@@ -58,6 +59,50 @@ models! {
     "verifiers"
     "wide_ctype"
     "wide_string"
+}
+
+/// What takes the place of some models in a program that runs for real, see [`Options`](super::Options).
+pub static REAL_PROCESS: Model = Model { name: "<leno>/real_process.c", text: include_str!("models/real_process.c") };
+
+/// The models that a program that runs for real does without.
+const OF_NO_PROCESS: &[&str] = &["<leno>/process.c", "<leno>/random.c", "<leno>/signals.c"];
+
+/// The names that bring [`REAL_PROCESS`].
+const OF_REAL_PROCESS: &[&str] = &[
+    "__sysv_signal",
+    "bsd_signal",
+    "clock_nanosleep",
+    "getenv",
+    "kill",
+    "nanosleep",
+    "pause",
+    "pthread_kill",
+    "pthread_sigmask",
+    "raise",
+    "secure_getenv",
+    "setlocale",
+    "sigaction",
+    "signal",
+    "sigpending",
+    "sigprocmask",
+    "sigsuspend",
+    "sigwait",
+    "sleep",
+    "thrd_sleep",
+    "usleep",
+];
+
+/// The model that defines a function in a program that runs for real.
+pub fn real_model_of(name: &str) -> Option<&'static Model> {
+    match OF_REAL_PROCESS.contains(&name) {
+        true => Some(&REAL_PROCESS),
+        false => model_of(name).filter(|model| !OF_NO_PROCESS.contains(&model.name)),
+    }
+}
+
+/// Whether a function without a body is one that a program that runs for real leaves to the system.
+pub fn is_of_process(name: &str) -> bool {
+    name.starts_with("__leno_outside_") || model_of(name).is_some_and(|model| OF_NO_PROCESS.contains(&model.name))
 }
 
 /// The model that defines a function.
@@ -336,11 +381,11 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("setlocale", "process"),
     ("setstate", "random"),
     ("sigaction", "signals"),
-    ("sigaddset", "signals"),
-    ("sigdelset", "signals"),
-    ("sigemptyset", "signals"),
-    ("sigfillset", "signals"),
-    ("sigismember", "signals"),
+    ("sigaddset", "signal_sets"),
+    ("sigdelset", "signal_sets"),
+    ("sigemptyset", "signal_sets"),
+    ("sigfillset", "signal_sets"),
+    ("sigismember", "signal_sets"),
     ("signal", "signals"),
     ("sigprocmask", "signals"),
     ("srand", "random"),

@@ -26,7 +26,7 @@ mod refused;
 mod threads;
 mod verification;
 
-pub use catalog::{MODELS, Model, model_of};
+pub use catalog::{MODELS, Model, REAL_PROCESS, is_of_process, model_of, real_model_of};
 pub use external::{external, fixed_parameters};
 pub use models::{models_for, needed_models};
 pub use recipe::{is_instruction, lower_call};
@@ -40,4 +40,7 @@ pub struct Options {
     pub allocation_may_fail: bool,
     /// A wait for a condition variable may end without a signal.
     pub spurious_wakeups: bool,
+    /// The program runs natively, and its process is to be the real one: signals, environment, random numbers and sleep are
+    /// the system's, not models.
+    pub real_process: bool,
 }

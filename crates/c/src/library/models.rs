@@ -3,12 +3,14 @@
 //! A model is needed if it defines a name that the program refers to and does not define, or a name that another needed
 //! model mentions. What a model mentions is read off its text: every identifier in it that is some model's function.
 
-use super::catalog::{MODELS, Model, model_of};
+use super::Options;
+use super::catalog::{MODELS, Model, REAL_PROCESS, model_of, real_model_of};
 use crate::typed::{Callee, Definition, ExprKind, StaticValue, Unit};
 use std::collections::BTreeSet;
 
 /// The models of these names, and those that they need in turn; in the order of [`MODELS`].
-pub fn models_for<'n>(undefined: impl IntoIterator<Item = &'n str>) -> Vec<&'static Model> {
+pub fn models_for<'n>(undefined: impl IntoIterator<Item = &'n str>, options: Options) -> Vec<&'static Model> {
+    let model_of = if options.real_process { real_model_of } else { model_of };
     let mut needed = BTreeSet::new();
     let mut work: Vec<&'static Model> = undefined.into_iter().filter_map(model_of).collect();
     while let Some(model) = work.pop() {
@@ -16,18 +18,18 @@ pub fn models_for<'n>(undefined: impl IntoIterator<Item = &'n str>) -> Vec<&'sta
             work.extend(identifiers(model.text).filter_map(model_of));
         }
     }
-    MODELS.iter().filter(|model| needed.contains(model.name)).collect()
+    MODELS.iter().chain([&REAL_PROCESS]).filter(|model| needed.contains(model.name)).collect()
 }
 
 /// The models that a program of these units needs.
-pub fn needed_models<'u>(units: impl IntoIterator<Item = &'u Unit> + Clone) -> Vec<&'static Model> {
+pub fn needed_models<'u>(units: impl IntoIterator<Item = &'u Unit> + Clone, options: Options) -> Vec<&'static Model> {
     let mut defined = BTreeSet::new();
     let mut used = BTreeSet::new();
     for unit in units {
         defined.extend(unit.functions.iter().filter(|f| f.definition.is_some()).map(|f| f.name.as_str()));
         used.extend(used_functions(unit));
     }
-    models_for(used.difference(&defined).copied())
+    models_for(used.difference(&defined).copied(), options)
 }
 
 /// Names of the functions that some expression, initialiser or cleanup of the unit mentions.
@@ -65,7 +67,7 @@ mod tests {
     use crate::library::catalog::DEFINED_IN;
 
     fn names(undefined: &[&str]) -> Vec<&'static str> {
-        models_for(undefined.iter().copied()).iter().map(|model| model.name).collect()
+        models_for(undefined.iter().copied(), Options::default()).iter().map(|model| model.name).collect()
     }
 
     #[test]
@@ -82,5 +84,15 @@ mod tests {
         assert_eq!(names(&["strdup"]), ["<leno>/copy.c", "<leno>/string_duplicate.c", "<leno>/string_length.c"]);
         assert_eq!(names(&["pthread_getspecific"]), ["<leno>/keys.c", "<leno>/thread.c"]);
         assert_eq!(names(&["pthread_cancel"]), ["<leno>/cancel.c", "<leno>/thread.c"]);
+    }
+
+    #[test]
+    fn a_process_that_is_real_has_no_models() {
+        let options = Options { real_process: true, ..Options::default() };
+        let names = |name| models_for([name], options).iter().map(|model| model.name).collect::<Vec<_>>();
+        assert_eq!(names("sigaction"), ["<leno>/errno.c", "<leno>/real_process.c"]);
+        assert_eq!(names("sleep"), names("sigaction"));
+        assert_eq!(names("sigaddset"), ["<leno>/errno.c", "<leno>/signal_sets.c"]);
+        assert_eq!([names("getpid"), names("rand"), names("alarm")], [const { Vec::<&str>::new() }; 3]);
     }
 }

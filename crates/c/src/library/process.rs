@@ -54,7 +54,7 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
 
         "sched_yield" | "pthread_yield" | "__ESBMC_yield" => yield_zero,
         "sleep" | "usleep" | "nanosleep" | "clock_nanosleep" | "thrd_sleep" => |call| {
-            let result = yield_zero(call);
+            let result = if call.options().real_process { sleep(call) } else { yield_zero(call) };
             call.cancellation_point();
             result
         },
@@ -114,6 +114,17 @@ fn assertion_failed(call: &mut Call<'_, '_, '_>) -> Value {
 fn yield_zero(call: &mut Call<'_, '_, '_>) -> Value {
     call.builder.push(Op::Yield);
     call.number(0)
+}
+
+/// A sleep that takes its time: a model knows how.
+fn sleep(call: &mut Call<'_, '_, '_>) -> Value {
+    let args = match call.name {
+        "sleep" | "usleep" => vec![call.int(0)],
+        "clock_nanosleep" => vec![call.int(0), call.int(1), call.pointer(2), call.pointer(3)],
+        _ => vec![call.pointer(0), call.pointer(1)],
+    };
+    let result = call.call_model(&format!("__leno_{}", call.name), args).flatten()?;
+    call.as_int(result)
 }
 
 impl Call<'_, '_, '_> {

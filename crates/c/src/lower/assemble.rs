@@ -165,12 +165,13 @@ fn build_object(link: &mut Link<'_>, id: ObjectId) {
     linked.built = Some(Object { name: linked.name.clone(), kind, size: linked.size, align: linked.align, init, span });
 }
 
-/// A function that Leno does not know is reported once, by name.
+/// A function that Leno does not know is reported once, by name; one that it knows and leaves to the system is not.
 fn report_unknown(link: &mut Link<'_>) {
     let mut unknown = Vec::new();
     for (id, linked) in link.functions.iter_enumerated() {
         if let (true, Origin::External { unit, func }) = (linked.is_wanted, linked.origin)
             && !link.external(id).known
+            && !hook::is_of_process(&link.units[unit].unit.functions[func].name)
         {
             unknown.push((unit, func));
         }

@@ -11,7 +11,8 @@ use crate::typed::{Definition, StaticValue};
 use leno_ir::program::Expr;
 
 pub use crate::library::{
-    Refusal, external, fixed_parameters, is_atomic_function, is_instruction, lower_call, overrides_definition, refusal,
+    Refusal, external, fixed_parameters, is_atomic_function, is_instruction, is_of_process, lower_call,
+    overrides_definition, refusal,
 };
 
 /// A call as the library sees it. The values have been evaluated, left to right.

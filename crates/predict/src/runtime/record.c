@@ -10,11 +10,14 @@
    Nothing here prints or changes what the program does. What goes wrong with the trace ends the recording, not the program. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -34,7 +37,7 @@ enum {
 struct leno_chunk {
     u32 magic, thread, number, used;
     u64 checksum; /* of the bytes that are used, when the chunk is sealed */
-    u32 sealed, reserved;
+    u32 sealed, interrupted; /* how often a signal handler ran meanwhile */
     u64 hits; /* loads that returned what was foreseen */
     u8 bytes[LENO_CHUNK - 40];
 };
@@ -55,9 +58,10 @@ struct leno_writer {
     u64 clock; /* as this thread has last seen it */
     u64 told;  /* hits of this chunk that are in its records */
     u32 used, limit, thread, number;
-    u8 is_known;
+    u32 interrupted; /* by signal handlers, while it had no chunk */
+    u8 is_known, is_mute;
 };
-static __thread struct leno_writer leno_me = { &leno_no_chunk, leno_no_table, 0, 0, 0, 0, 0, 0, 0 };
+static __thread struct leno_writer leno_me = { &leno_no_chunk, leno_no_table };
 
 static u64 leno_checksum(const u8 *bytes, u32 count) {
     u64 sum = 0xcbf29ce484222325ull;
@@ -76,14 +80,15 @@ static void leno_seal(void) {
     u64 sum = (leno_checksum(chunk->bytes, leno_me.used) ^ chunk->hits) * 0x100000001b3ull;
     chunk->checksum = sum ^ sum >> 32;
     __atomic_store_n(&chunk->sealed, 1, __ATOMIC_RELEASE);
-    munmap(chunk, LENO_CHUNK);
-    leno_me.chunk = &leno_no_chunk;
+    leno_me.chunk = &leno_no_chunk; /* (first: a signal handler may run in between) */
     leno_me.limit = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    munmap(chunk, LENO_CHUNK);
 }
 
 /* A fresh chunk for this thread; without one, nothing more is recorded. */
 static __attribute__((noinline, cold)) int leno_more(void) {
-    if (leno_is_off) return 0;
+    if (leno_is_off || leno_me.is_mute) return 0;
     int saved = errno;
     leno_seal();
     if (!leno_me.is_known) { /* Somebody else has started this thread. */
@@ -102,6 +107,8 @@ static __attribute__((noinline, cold)) int leno_more(void) {
         leno_me.limit = sizeof leno_me.chunk->bytes - LENO_LONGEST;
         leno_me.chunk->thread = leno_me.thread;
         leno_me.chunk->number = leno_me.number++;
+        __atomic_fetch_add(&leno_me.chunk->interrupted, leno_me.interrupted, __ATOMIC_RELAXED);
+        leno_me.interrupted = 0;
         __atomic_store_n(&leno_me.chunk->magic, LENO_CHUNK_MAGIC, __ATOMIC_RELEASE);
     }
     errno = saved;
@@ -432,4 +439,184 @@ static __attribute__((unused)) ptr leno_join(ptr handle) {
     if (pthread_join((pthread_t)handle, &result)) thread = 0xffffffffu;
     leno_put(LENO_JOIN, leno_next(), thread, (u64)(ptr)result, 24);
     return (ptr)result;
+}
+
+/* Signals. They are the real ones, and handlers run when the system wants them to: perhaps in the middle of what is written above.
+   So the system gets to know our own handler, which puts the thread's writer aside until the program's has returned. What that one
+   does is not recorded; that it ran is told in the head of the chunk.
+
+   Where the program itself has just sent a signal, or sleeps until one comes, handlers are put off until the call is over: then the program
+   calls them like any other function, and what they do is recorded. Until then the mask that the system had set for them is kept. */
+static struct leno_action { ptr handler; u32 flags; } leno_actions[65];
+#define LENO_PUT_OFF 16
+static __thread struct { int number; sigset_t mask; } leno_put_off[LENO_PUT_OFF];
+static __thread sigset_t leno_masks[LENO_PUT_OFF]; /* of those whose handlers are running: what was before */
+static __thread volatile int leno_puts_off, leno_waiting, leno_running;
+static __thread unsigned long leno_words[5];
+
+static void leno_handle(int number, siginfo_t *info, void *context) {
+    if (leno_puts_off && !(leno_actions[number].flags & SA_SIGINFO) && leno_waiting + leno_running < LENO_PUT_OFF) {
+        int at = leno_waiting;
+        leno_put_off[at].number = number;
+        pthread_sigmask(SIG_SETMASK, 0, &leno_put_off[at].mask);
+        leno_waiting = at + 1;
+        return;
+    }
+    struct leno_writer mine = leno_me;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (mine.chunk != &leno_no_chunk) mine.chunk->interrupted++;
+    else mine.interrupted++;
+    leno_me = (struct leno_writer){ .chunk = &leno_no_chunk, .table = leno_no_table, .is_known = 1, .is_mute = 1 };
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    struct leno_action action = leno_actions[number];
+    if (action.flags & SA_SIGINFO) ((void (*)(int, siginfo_t *, void *))action.handler)(number, info, context);
+    else ((void (*)(int))action.handler)(number);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    leno_me = mine;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+}
+
+static sigset_t leno_set(unsigned long mask, unsigned long more) {
+    sigset_t set;
+    sigemptyset(&set);
+    unsigned long words[2] = { mask, more };
+    __builtin_memcpy(&set, words, 8);
+    return set;
+}
+
+/* What a call gives beside its result. */
+__attribute__((used)) ptr __leno_outside_word(u32 index) {
+    return index < 5 ? leno_words[index] : 0;
+}
+__attribute__((used)) u32 __leno_outside_action(u32 number, u32 is_set, ptr handler, u32 flags, ptr mask, ptr more) {
+    struct sigaction new = { .sa_flags = (int)flags }, old;
+    new.sa_mask = leno_set(mask, more);
+    if (handler <= 1) {
+        new.sa_handler = (void (*)(int))handler;
+    } else {
+        new.sa_sigaction = leno_handle;
+        new.sa_flags |= SA_SIGINFO;
+    }
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before);
+    struct leno_action former = leno_actions[number];
+    if (is_set && handler > 1) leno_actions[number] = (struct leno_action){ handler, flags };
+    int error = sigaction((int)number, is_set ? &new : 0, &old) ? errno : 0;
+    if (error) leno_actions[number] = former;
+    pthread_sigmask(SIG_SETMASK, &before, 0);
+    int was_ours = !error && old.sa_sigaction == leno_handle;
+    leno_words[0] = was_ours ? 2 : (ptr)old.sa_handler;
+    leno_words[1] = was_ours ? former.flags : (u32)old.sa_flags;
+    __builtin_memcpy(leno_words + 2, &old.sa_mask, 8);
+    return (u32)error;
+}
+__attribute__((used)) u32 __leno_outside_mask(u32 how, u32 is_set, ptr mask, ptr more) {
+    sigset_t set = leno_set(mask, more), old;
+    int error = pthread_sigmask((int)how, is_set ? &set : 0, &old);
+    __builtin_memcpy(leno_words, &old, 8);
+    return (u32)error;
+}
+__attribute__((used)) u32 __leno_outside_pending(void) {
+    sigset_t set;
+    int error = sigpending(&set) ? errno : 0;
+    __builtin_memcpy(leno_words, &set, 8);
+    return (u32)error;
+}
+__attribute__((used)) u32 __leno_outside_wait(ptr mask, ptr more) {
+    sigset_t set = leno_set(mask, more);
+    int number = 0, error = sigwait(&set, &number);
+    return (u32)(error ? -error : number);
+}
+/* The next handler to run, with its mask. One signal that interrupts another's handler runs first. */
+__attribute__((used)) u32 __leno_outside_signal(void) {
+    if (!leno_waiting) return 0;
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &leno_masks[leno_running]);
+    leno_running++;
+    int at = --leno_waiting, number = leno_put_off[at].number;
+    sigset_t mask = leno_put_off[at].mask;
+    pthread_sigmask(SIG_SETMASK, &mask, 0);
+    return (u32)number;
+}
+__attribute__((used)) void __leno_outside_handled(void) {
+    if (leno_running) pthread_sigmask(SIG_SETMASK, &leno_masks[--leno_running], 0);
+}
+#define LENO_SENDS(call) \
+    leno_puts_off++; \
+    int error = (call); \
+    leno_puts_off--; \
+    return (u32)(error ? -error : 1);
+__attribute__((used)) u32 __leno_outside_raise(u32 number) {
+    LENO_SENDS(raise((int)number) ? errno : 0)
+}
+__attribute__((used)) u32 __leno_outside_kill(u32 process, u32 number) {
+    LENO_SENDS(kill((pid_t)process, (int)number) ? errno : 0)
+}
+__attribute__((used)) u32 __leno_outside_thread_kill(ptr thread, u32 number) {
+    LENO_SENDS(pthread_kill((pthread_t)thread, (int)number))
+}
+
+/* Sleep for a time, or until a signal comes. Between the decision to sleep and the sleep nothing can be missed: signals are let in by
+   the system, for as long as it sleeps. */
+static int leno_sleep(const struct timespec *time, const sigset_t *mask) {
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    leno_puts_off++;
+    int result = time ? ppoll(0, 0, time, mask ? mask : &before) : sigsuspend(mask ? mask : &before);
+    int error = result ? errno : 0;
+    leno_puts_off--;
+    pthread_sigmask(SIG_SETMASK, &before, 0);
+    return error;
+}
+__attribute__((used)) void __leno_outside_suspend(u32 is_set, ptr mask, ptr more) {
+    sigset_t set = leno_set(mask, more);
+    leno_sleep(0, is_set ? &set : 0);
+}
+__attribute__((used)) u32 __leno_outside_nanosleep(u32 clock, u32 flags, ptr seconds, ptr nanoseconds) {
+    struct timespec time = { (time_t)seconds, (long)nanoseconds }, rest = { 0, 0 }, from, to;
+    int error;
+    if (flags || clock > CLOCK_MONOTONIC || time.tv_sec < 0 || time.tv_nsec < 0 || time.tv_nsec > 999999999) {
+        error = clock_nanosleep((clockid_t)clock, (int)flags, &time, &rest);
+    } else {
+        clock_gettime(CLOCK_MONOTONIC, &from);
+        error = leno_sleep(&time, 0);
+        clock_gettime(CLOCK_MONOTONIC, &to);
+        s64 left = (s64)(time.tv_sec + from.tv_sec - to.tv_sec) * 1000000000 + time.tv_nsec + from.tv_nsec - to.tv_nsec;
+        if (left > 0) rest = (struct timespec){ left / 1000000000, left % 1000000000 };
+    }
+    leno_words[0] = (unsigned long)rest.tv_sec;
+    leno_words[1] = (unsigned long)rest.tv_nsec;
+    return (u32)error;
+}
+__attribute__((used)) u32 __leno_outside_sleep(u32 seconds) {
+    if (!__leno_outside_nanosleep(0, 0, seconds, 0)) return 0;
+    return (u32)leno_words[0];
+}
+__attribute__((used)) u32 __leno_outside_usleep(u32 microseconds) {
+    return __leno_outside_nanosleep(0, 0, microseconds / 1000000, microseconds % 1000000 * 1000);
+}
+
+/* The environment: a name comes letter by letter, and a value goes the same way. */
+static __thread char *leno_name;
+static __thread const char *leno_value;
+static __thread size_t leno_letters, leno_room;
+__attribute__((used)) void __leno_outside_letter(u32 letter) {
+    if (leno_letters == leno_room) {
+        char *more = realloc(leno_name, leno_room * 2 + 64);
+        if (!more) return;
+        leno_name = more;
+        leno_room = leno_room * 2 + 64;
+    }
+    leno_name[leno_letters++] = (char)letter;
+}
+__attribute__((used)) ptr __leno_outside_variable(u32 is_secure) {
+    leno_value = !leno_letters ? 0 : is_secure ? secure_getenv(leno_name) : getenv(leno_name);
+    leno_letters = 0;
+    return leno_value ? strlen(leno_value) : (ptr)-1;
+}
+__attribute__((used)) u32 __leno_outside_value(ptr index) {
+    return leno_value ? (u8)leno_value[index] : 0;
 }
