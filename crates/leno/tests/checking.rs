@@ -45,7 +45,7 @@ fn properties_are_selected_by_name_and_by_the_files_of_the_competition() {
         ("lost.c", "memtrack", 1),
         ("lost.c", "safety.prp", 1),
         ("lost.c", "unreach.prp", 0),
-        ("lost.c", "memsafety", 0),
+        ("lost.c", "memsafety", 1),
         ("lost.c", "wrong.prp", 3),
         ("lost.c", "nonsense", 3),
     ];
@@ -53,6 +53,8 @@ fn properties_are_selected_by_name_and_by_the_files_of_the_competition() {
         let finished = leno(&scratch, &["check", "--no-replay", "--property", property, file]);
         assert_eq!(finished.ending, Ending::Status(code), "{file} {property}: {}", said(&finished));
     }
+    let unasked = leno(&scratch, &["check", "--no-replay", "lost.c"]);
+    assert_eq!(unasked.ending, Ending::Status(0), "what is lost is not looked for unless asked: {}", said(&unasked));
     let report = said(&leno(&scratch, &["check", "--property", "leak", "leaky.c"]));
     assert!(report.starts_with("UNSAFE: memory leak\n --> leaky.c:3:"), "{report}");
     assert!(report.contains("Confirmed on the real program: 1 object is still allocated"), "{report}");
