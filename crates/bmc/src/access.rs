@@ -4,15 +4,15 @@
 //! Whether an access is good may depend on what other threads do (an object may have been freed), or on objects that
 //! do not exist yet: then it is a variable, defined when everything is known, and the thread goes on only where it is true.
 
+use crate::leaks::watches_ends;
 use crate::objects::{Initial, InstanceId};
 use crate::private::initial_value;
-use crate::skeleton::{Bounded, Check, Event, Free, Moment, NodeId, Role, ThreadIndex, Unit, Until, Wait};
+use crate::skeleton::{Bounded, Check, Event, Free, NodeId, Role, Unit};
 use crate::state::State;
 use crate::summarize::{Frame, Refused, Summarizer};
-use crate::sync::Enabled;
 use crate::trail::Deed;
 use leno_ir::interp::ViolationKind;
-use leno_ir::points_to::{AbstractId, AbstractObject, ObjectSet};
+use leno_ir::points_to::{AbstractObject, ObjectSet};
 use leno_ir::program::{Access, Datum, Expr, LocalId, Order, RmwOp, Storage};
 use leno_ir::sharing::Sharing;
 use leno_logic::term::{Sort, Term, Terms};
@@ -21,21 +21,11 @@ use std::rc::Rc;
 /// What an access is to.
 pub(crate) struct Reached {
     /// Private instances, each with the condition that it is this one.
-    private: Vec<(Term, InstanceId)>,
+    pub private: Vec<(Term, InstanceId)>,
     /// Whether shared ones are possible, and the condition that it is none of the private ones.
-    shared: Option<Term>,
-    targets: ObjectSet,
-}
-
-/// A word that is read at the moment when a deadlock is looked for.
-pub(crate) struct Look {
-    pub address: Term,
-    pub value: Term,
+    pub shared: Option<Term>,
     pub targets: ObjectSet,
 }
-
-/// From the old words: whether to wait, and for each word whether and what to write.
-type Compute<'a, S> = dyn FnMut(&mut S, &[Term]) -> (Enabled, Vec<(Term, Term)>) + 'a;
 
 /// What stands for the first word of a synchronisation object that nobody has made.
 pub(crate) const UNDEFINED: u128 = 0xa5de_f1ed;
@@ -71,7 +61,7 @@ impl Summarizer<'_> {
     }
 
     /// Where an access may go, and the state in which it is good.
-    fn reach(
+    pub(crate) fn reach(
         &mut self,
         frame: &Frame,
         state: State,
@@ -236,7 +226,13 @@ impl Summarizer<'_> {
 
     // --- private memory
 
-    fn private_read(&mut self, state: &mut State, id: InstanceId, address: Term, bytes: u32) -> Result<Term, Refused> {
+    pub(crate) fn private_read(
+        &mut self,
+        state: &mut State,
+        id: InstanceId,
+        address: Term,
+        bytes: u32,
+    ) -> Result<Term, Refused> {
         let places = self.places(id, address, bytes)?;
         let mut value = None;
         for (at, condition) in places.into_iter().rev() {
@@ -333,7 +329,7 @@ impl Summarizer<'_> {
     // --- shared memory
 
     /// A read of shared memory: a fresh value, or what the atomic section has written itself.
-    fn shared_read(&mut self, state: &State, address: Term, bytes: u32, condition: Term) -> (Term, Unit) {
+    pub(crate) fn shared_read(&mut self, state: &State, address: Term, bytes: u32, condition: Term) -> (Term, Unit) {
         let fresh = self.terms.variable(Sort::Bits(bytes * 8), "read");
         let mut value = fresh;
         let mut own = Vec::new();
@@ -568,177 +564,6 @@ impl Summarizer<'_> {
         Ok(Some((state, old)))
     }
 
-    /// A step that makes a synchronisation object: `compute` gives what to write into its words.
-    pub(crate) fn make_words(
-        &mut self,
-        frame: &Frame,
-        state: State,
-        place: (&Expr, Term),
-        offsets: &[u64],
-        compute: &mut Compute<'_, Self>,
-    ) -> Result<Option<(State, Vec<Term>)>, Refused> {
-        self.update_words(frame, state, place, offsets, compute, false)
-    }
-
-    /// A step on some words of a synchronisation object: reads all of them, then writes some. `compute` gets the old words and
-    /// gives the condition to go on, and for each word whether and what to write.
-    pub(crate) fn words(
-        &mut self,
-        frame: &Frame,
-        state: State,
-        place: (&Expr, Term),
-        offsets: &[u64],
-        compute: &mut Compute<'_, Self>,
-    ) -> Result<Option<(State, Vec<Term>)>, Refused> {
-        self.update_words(frame, state, place, offsets, compute, true)
-    }
-
-    fn update_words(
-        &mut self,
-        frame: &Frame,
-        state: State,
-        (pointer, address): (&Expr, Term),
-        offsets: &[u64],
-        compute: &mut Compute<'_, Self>,
-        must_be_defined: bool,
-    ) -> Result<Option<(State, Vec<Term>)>, Refused> {
-        let length = offsets.iter().max().map_or(4, |last| last + 4);
-        let Some((state, reached)) = self.reach(frame, state, pointer, address, length, true)? else { return Ok(None) };
-        let mut state = state;
-        let mut units = Vec::new();
-        let mut old = Vec::new();
-        for offset in offsets {
-            let shift = self.terms.bits(self.terms.width(address), (*offset).into());
-            let at = self.terms.add(address, shift);
-            let mut value = None;
-            if let Some(condition) = reached.shared {
-                let (read, unit) = self.shared_read(&state, at, 4, condition);
-                units.push(unit);
-                value = Some(read);
-            }
-            for (condition, id) in reached.private.iter().rev() {
-                if self.is_borrowed(*id) && self.instances.get(*id).initial == Initial::Undefined {
-                    self.cannot_be_summarized("a function locks private memory of its caller")?;
-                }
-                self.undefined_word = Some(self.terms.bits(32, UNDEFINED));
-                let here = self.private_read(&mut state, *id, at, 4)?;
-                self.undefined_word = None;
-                value = Some(match value {
-                    None => here,
-                    Some(other) => self.terms.ite(*condition, here, other),
-                });
-            }
-            old.push(value.unwrap_or_else(|| self.terms.bits(32, 0)));
-        }
-        let is_static = |object: AbstractId| matches!(self.points_to.objects()[object], AbstractObject::Static(_));
-        let must_be_defined = must_be_defined && !reached.targets.iter().all(is_static);
-        let undefined = self.is_undefined(old[0], must_be_defined);
-        let (enabled, new) = compute(self, &old);
-        let mut state = state;
-        if let Some(condition) = enabled.condition() {
-            let goes_on = self.terms.variable(Sort::Bool, "goes on");
-            let condition = self.terms.or2(condition, undefined);
-            let implied = self.terms.implies(goes_on, condition);
-            self.skeleton.constraints.push(implied);
-            if self.properties.deadlock {
-                let later = self.words_later(&reached, address, offsets, &old);
-                let (enabled, _) = compute(self, &later);
-                let undefined = self.is_undefined(later[0], must_be_defined);
-                let condition = enabled.condition().unwrap_or(condition);
-                let condition = self.terms.or2(condition, undefined);
-                let until = match enabled {
-                    Enabled::Lock(_) => Until::Lock { free: condition, owner: later[0] },
-                    _ => Until::Enabled(condition),
-                };
-                let (thread, after, path) = (self.thread, self.last, state.path);
-                self.skeleton.waits.push(Wait { thread, after, path, goes_on, until });
-            }
-            let Some(going) = self.restrict(state, goes_on) else { return Ok(None) };
-            state = going;
-        }
-        let mut writes = Vec::new();
-        let defined = self.terms.not(undefined);
-        for (offset, (condition, value)) in offsets.iter().zip(new) {
-            let condition = self.terms.and2(condition, defined);
-            if self.terms.as_bool(condition) == Some(false) {
-                continue;
-            }
-            let shift = self.terms.bits(self.terms.width(address), (*offset).into());
-            let at = self.terms.add(address, shift);
-            if let Some(shared) = reached.shared {
-                let condition = self.terms.and2(shared, condition);
-                writes.push(Unit { condition, address: at, value, bytes: 4 });
-            }
-            for (here, id) in &reached.private {
-                let condition = self.terms.and2(*here, condition);
-                self.private_write(&mut state, *id, condition, at, 4, value)?;
-            }
-        }
-        let mut event = self.event(&state, reached.targets.clone(), false, true);
-        (event.reads, event.writes) = (units, writes);
-        self.add_event(&mut state, None, event, reached.shared.unwrap_or(Term::TRUE));
-        let bad = self.terms.and2(state.path, undefined);
-        self.violate(ViolationKind::Uninitialised, bad);
-        Ok(self.restrict(state, defined).map(|state| (state, old)))
-    }
-
-    fn is_undefined(&mut self, word: Term, may_be: bool) -> Term {
-        let undefined = self.terms.bits(32, UNDEFINED);
-        let is_undefined = self.terms.eq(word, undefined);
-        let may_be = self.terms.bool(may_be);
-        self.terms.and2(may_be, is_undefined)
-    }
-
-    /// The words of an object at the moment when a deadlock is looked for.
-    fn words_later(&mut self, reached: &Reached, address: Term, offsets: &[u64], now: &[Term]) -> Vec<Term> {
-        let mut later = Vec::new();
-        for (offset, &now) in offsets.iter().zip(now) {
-            let Some(shared) = reached.shared else {
-                later.push(now);
-                continue;
-            };
-            let shift = self.terms.bits(self.terms.width(address), (*offset).into());
-            let address = self.terms.add(address, shift);
-            let value = match self.later.get(&address) {
-                Some(value) => *value,
-                None => {
-                    let value = self.terms.variable(Sort::Bits(32), "later");
-                    self.later.insert(address, value);
-                    self.looks.push(Look { address, value, targets: reached.targets.clone() });
-                    value
-                }
-            };
-            later.push(self.terms.ite(shared, value, now));
-        }
-        later
-    }
-
-    /// The moment when a deadlock is looked for: all that threads wait for is read at it.
-    pub(crate) fn add_moment(&mut self) {
-        let nobody = ThreadIndex(self.skeleton.threads.len() as u32);
-        let node = self.skeleton.add_node(nobody);
-        let asked = self.terms.variable(Sort::Bool, "deadlock");
-        for look in std::mem::take(&mut self.looks) {
-            let (place, span) = self.here;
-            let read = Unit { condition: asked, address: look.address, value: look.value, bytes: 4 };
-            self.skeleton.events.push(Event {
-                node,
-                thread: nobody,
-                place,
-                span,
-                occurs: asked,
-                reads: vec![read],
-                writes: Vec::new(),
-                targets: look.targets,
-                is_plain: false,
-                is_atomic: true,
-                in_section: false,
-                role: Role::Other,
-            });
-        }
-        self.skeleton.moment = Some(Moment { node, asked });
-    }
-
     pub(crate) fn allocate(
         &mut self,
         frame: &mut Frame,
@@ -778,6 +603,9 @@ impl Summarizer<'_> {
         }
         let id = self.add_instance(what, size as u64, initial, storage == Storage::Heap, false)?;
         self.instances.get_mut(id).extent = extent;
+        if storage == Storage::Heap {
+            self.watch_allocation(&mut state, id);
+        }
         if storage == Storage::Stack {
             frame.slots.push(id);
         }
@@ -796,6 +624,7 @@ impl Summarizer<'_> {
         };
         let null = self.pointer(0);
         let mut good = vec![self.terms.eq(address, null)];
+        let mut freed_here = Vec::new();
         for object in targets.iter() {
             if self.shared.of(object) == Sharing::Shared {
                 continue;
@@ -809,7 +638,9 @@ impl Summarizer<'_> {
                     continue;
                 }
                 let lives = self.lives(&state, id);
-                good.push(self.terms.and2(here, lives));
+                let freed = self.terms.and2(here, lives);
+                good.push(freed);
+                freed_here.push((id, freed));
                 let died = self.terms.not(lives);
                 let dead = self.terms.or2(died, here);
                 Rc::make_mut(&mut state.memory.dead).insert(id, dead);
@@ -825,6 +656,12 @@ impl Summarizer<'_> {
             good = self.terms.or2(good, valid);
             let done = self.terms.and2(state.path, good);
             self.step(node, done);
+            self.watch_releases(&state, node, &freed_here);
+        } else if watches_ends(self.properties) {
+            let node = self.next_node(&mut state);
+            let done = self.terms.and2(state.path, good);
+            self.step(node, done);
+            self.watch_releases(&state, node, &freed_here);
         }
         let not = self.terms.not(good);
         let bad = self.terms.and2(state.path, not);

@@ -31,6 +31,8 @@ pub enum Suspect {
     Deadlock,
     /// Threads wait for each other's locks.
     Circle,
+    /// Something is left when the process ends like this.
+    Leak(usize),
 }
 
 /// A skeleton in the solver.
@@ -40,6 +42,8 @@ pub struct Composition {
     pub suspects: Vec<(Suspect, Lit)>,
     /// Assumed to ask for any violation.
     pub violated: Lit,
+    /// That one is a race with a section in which a thread is stopped; then what comes after it means nothing.
+    pub peeks: Option<Lit>,
     /// Assumed to ask for a cut.
     pub cuts: Vec<Lit>,
     /// Assumed to ask for an access that is not aligned to the pieces that it was cut into; none if there cannot be one.
@@ -108,10 +112,15 @@ pub fn compose(summary: &mut Summarizer<'_>, pruned: &Pruned, mut solver: Solver
     };
     composer.memory(pruned);
     composer.order(&pruned.firsts);
+    composer.exclude(&pruned.exclusions);
+    composer.seams();
     composer.joins();
     composer.frees();
     composer.checks();
     for index in 0..composer.summary.skeleton.constraints.len() {
+        if composer.is_interrupted() {
+            break;
+        }
         let constraint = composer.summary.skeleton.constraints[index];
         composer.solver.assert(&composer.summary.terms, constraint);
     }
@@ -280,6 +289,9 @@ impl Composer<'_, '_> {
     fn joins(&mut self) {
         let mut joined_by: FxHashMap<usize, Vec<Lit>> = FxHashMap::default();
         for index in 0..self.summary.skeleton.joins.len() {
+            if self.is_interrupted() {
+                break;
+            }
             let join = self.summary.skeleton.joins[index].clone();
             self.invalid_handle(index);
             if join.is_detach {
@@ -305,6 +317,10 @@ impl Composer<'_, '_> {
                 earlier.iter().for_each(|earlier| self.solver.add_clause(&[!joined, !*earlier]));
                 earlier.push(joined);
                 self.solver.add_guarded_edge(joined, self.node(last), self.node(join.node));
+                if let Some((at_once, here)) = join.at_once {
+                    let path = self.literal(join.path);
+                    self.at_once(at_once, here, [path, both], last);
+                }
                 for detached in self.uses(index, handle, |other| other.is_detach) {
                     self.solver.add_clause(&[!joined, !detached]);
                 }
@@ -316,6 +332,16 @@ impl Composer<'_, '_> {
             }
             self.solver.add_clause(&some);
         }
+    }
+
+    /// A section that joins a thread waits exactly if that has not come to its end by then.
+    fn at_once(&mut self, at_once: Term, here: NodeId, [path, ends]: [Lit; 2], last: NodeId) {
+        let at_once = self.literal(at_once);
+        let (ended, waits) = (self.solver.new_literal(), self.solver.new_literal());
+        self.solver.add_clause(&[!path, !ends, !at_once, ended]);
+        self.solver.add_clause(&[!path, !ends, at_once, waits]);
+        self.solver.add_guarded_edge(ended, self.node(last), self.node(here));
+        self.solver.add_guarded_edge(waits, self.node(here), self.node(last));
     }
 
     /// Joins and detaches of a thread that may have come before one.
@@ -364,6 +390,9 @@ impl Composer<'_, '_> {
     /// A free of a shared object is good if it is of the beginning of a heap object that no other free came before.
     fn frees(&mut self) {
         for index in 0..self.summary.skeleton.frees.len() {
+            if self.is_interrupted() {
+                break;
+            }
             let free = self.summary.skeleton.frees[index].clone();
             let mut known = Vec::new();
             for object in self.shared_targets(&free.targets) {
@@ -483,6 +512,9 @@ impl Composer<'_, '_> {
     fn questions(mut self, pruned: &Pruned) -> Composition {
         let mut suspects = Vec::new();
         for index in 0..self.summary.skeleton.violations.len() {
+            if self.is_interrupted() {
+                break;
+            }
             let violation = self.summary.skeleton.violations[index].clone();
             if self.summary.reported.contains(&Reported::violation(violation.span)) {
                 continue;
@@ -501,15 +533,22 @@ impl Composer<'_, '_> {
             if self.summary.reported.contains(&Reported::race(one, other)) {
                 continue;
             }
-            if let Some(lit) = self.race(first, second) {
-                suspects.push((Suspect::Race(first, second), lit));
+            for (first, second) in self.orders(first, second) {
+                if let Some(lit) = self.race(first, second) {
+                    suspects.push((Suspect::Race(first, second), lit));
+                }
             }
         }
-        if !self.summary.reported.contains(&Reported::Deadlock) {
+        if !self.summary.reported.contains(&Reported::Deadlock) && !self.is_interrupted() {
             self.deadlocks(&mut suspects);
         }
+        self.leaks(&mut suspects);
+        let peeks = self.stops(&suspects);
         let mut cuts = Vec::new();
         for index in 0..self.summary.skeleton.cuts.len() {
+            if self.is_interrupted() {
+                break;
+            }
             let cut = self.summary.skeleton.cuts[index].clone();
             let selected = self.solver.new_literal();
             let condition = self.literal(cut.condition);
@@ -526,7 +565,7 @@ impl Composer<'_, '_> {
         let doubts: Vec<Term> = self.summary.skeleton.doubts.iter().map(|(condition, _)| *condition).collect();
         let doubts = doubts.into_iter().map(|condition| self.literal(condition)).collect();
         let (solver, nodes, links, copies) = (self.solver, self.nodes, self.links, self.copies);
-        Composition { solver, nodes, suspects, violated, cuts, unaligned, plain, doubts, links, copies }
+        Composition { solver, nodes, suspects, violated, peeks, cuts, unaligned, plain, doubts, links, copies }
     }
 
     /// Pieces coincide or do not overlap, as long as all are aligned to their size. Whether a pointer is has to be asked.
@@ -577,6 +616,18 @@ impl Composer<'_, '_> {
             let guard = self.solver.new_literal();
             self.solver.add_clause(&[!selected, !occurs, guard]);
             self.solver.add_guarded_edge(guard, self.node(node), self.node(exit));
+        }
+    }
+
+    /// In which order to look for a race. What an atomic section touches may depend on what it reads, and whether it has to wait on when
+    /// it is made: so it is made when the other is next, and not after it. But if it ends the life of something, the other may
+    /// not be there any more.
+    fn orders(&self, first: usize, second: usize) -> Vec<(usize, usize)> {
+        let events = &self.summary.skeleton.events;
+        let (first, second) = if events[second].in_section { (second, first) } else { (first, second) };
+        match events[first].in_section && self.ends_lives(events[first].node) {
+            true => vec![(first, second), (second, first)],
+            false => vec![(first, second)],
         }
     }
 

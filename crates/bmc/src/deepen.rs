@@ -2,6 +2,9 @@
 //!
 //! If no violation is found in a round, the solver is asked whether some loop can still go on. The bounds of those that can are
 //! doubled, and the program is unrolled again. When none can, the absence of violations is proved.
+//!
+//! Most violations need few rounds of any loop, also of those that go round a hundred times. So we begin with a sprint, in which these
+//! are cut short, too. It only looks for violations; if it cuts nothing short, it is a round like others.
 
 use crate::compose::{Composition, compose};
 use crate::features::has_condition_variables;
@@ -20,18 +23,25 @@ use leno_logic::term::Term;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// Why there is no verdict, and what is known all the same.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unknown {
     pub reason: String,
+    /// The limit that was reached, if one was.
+    pub stop: Option<Stop>,
     pub completed: Option<Completed>,
 }
 
 impl Unknown {
     pub fn because(reason: impl Into<String>) -> Unknown {
-        Unknown { reason: reason.into(), completed: None }
+        Unknown { reason: reason.into(), stop: None, completed: None }
+    }
+
+    fn stopped(stop: Stop, completed: Option<Completed>) -> Unknown {
+        Unknown { reason: describe(stop), stop: Some(stop), completed }
     }
 }
 
@@ -67,42 +77,76 @@ impl fmt::Display for Completed {
     }
 }
 
+/// How far the engine has come, for others to see while it is at work.
+#[derive(Clone, Default, Debug)]
+pub struct Progress(Arc<Mutex<Option<Completed>>>);
+
+impl Progress {
+    pub fn completed(&self) -> Option<Completed> {
+        self.0.lock().ok()?.clone()
+    }
+
+    fn report(&self, completed: &Completed) {
+        if let Ok(mut known) = self.0.lock() {
+            *known = Some(completed.clone());
+        }
+    }
+}
+
 /// What came of one round.
 enum Round {
     Decided(Staged),
     Stopped(String),
+    /// A limit was reached.
+    Limited(Stop),
     /// These can go on.
     Open(Vec<Bounded>),
+    /// Nothing was found in a sprint.
+    CutShort,
 }
 
-/// Waits on condition variables may end without a signal, except where deadlocks are concerned: a lost signal would never be one.
-/// So these are two questions.
+/// What cannot be asked together is asked one after the other.
+///
+/// Waits on condition variables may end without a signal, except where deadlocks are concerned: a lost signal would never be one. And what is lost at the
+/// end is found only to be looked at once more, which may fail: that must not stand in the way of anything else.
+fn questions(program: &Program, all: Properties) -> Vec<Properties> {
+    let mut rest = all;
+    let mut later = Vec::new();
+    if all.deadlock && has_condition_variables(program) {
+        rest.deadlock = false;
+        later.push(Properties { deadlock: true, ..Properties::NONE });
+    }
+    if all.memtrack && !all.leak {
+        rest.memtrack = false;
+        later.push(Properties { memtrack: true, ..Properties::NONE });
+    }
+    let first = Some(rest).filter(|rest| *rest != Properties::NONE || later.is_empty());
+    first.into_iter().chain(later).collect()
+}
+
 pub fn decide(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
-    let others = Properties { deadlock: false, ..task.properties };
-    if !task.properties.deadlock || others == Properties::NONE || !has_condition_variables(program) {
-        return deepen(program, task, limits);
+    let mut stats = Stats::default();
+    let mut verdict = Staged::Safe;
+    for properties in questions(program, task.properties) {
+        let (answer, more) = deepen(program, &Task { properties, ..task.clone() }, limits);
+        stats = Stats {
+            rounds: stats.rounds + more.rounds,
+            conflicts: stats.conflicts + more.conflicts,
+            lemmas: stats.lemmas + more.lemmas,
+            summarizing: stats.summarizing + more.summarizing,
+            pruning: stats.pruning + more.pruning,
+            composing: stats.composing + more.composing,
+            solving: stats.solving + more.solving,
+            ..more
+        };
+        match answer {
+            Staged::Safe => {}
+            Staged::Unsafe(_) | Staged::Unknown(Unknown { stop: Some(_), .. }) => return (answer, stats),
+            Staged::Unknown(_) if matches!(verdict, Staged::Safe) => verdict = answer,
+            Staged::Unknown(_) => {}
+        }
     }
-    let (first, stats) = deepen(program, &Task { properties: others, ..task.clone() }, limits);
-    if matches!(first, Staged::Unsafe(_)) {
-        return (first, stats);
-    }
-    let deadlock = Properties { deadlock: true, ..Properties::NONE };
-    let (second, more) = deepen(program, &Task { properties: deadlock, ..task.clone() }, limits);
-    let stats = Stats {
-        rounds: stats.rounds + more.rounds,
-        conflicts: stats.conflicts + more.conflicts,
-        lemmas: stats.lemmas + more.lemmas,
-        summarizing: stats.summarizing + more.summarizing,
-        pruning: stats.pruning + more.pruning,
-        composing: stats.composing + more.composing,
-        solving: stats.solving + more.solving,
-        ..more
-    };
-    match (first, second) {
-        (Staged::Safe, second) => (second, stats),
-        (_, Staged::Unsafe(witness)) => (Staged::Unsafe(witness), stats),
-        (first, _) => (first, stats),
-    }
+    (verdict, stats)
 }
 
 fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
@@ -114,13 +158,25 @@ fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
     let chosen: BTreeMap<Bounded, u32> = bounds.particular.clone();
     let is_chosen = |what: &Bounded| task.unwinding.fixed.is_some() || chosen.contains_key(what);
     let mut completed = None;
+    bounds.is_sprint = true;
     loop {
         stats.rounds += 1;
-        let open = match round(program, task, &bounds, limits, &mut stats) {
+        let within = if bounds.is_sprint { sprint(limits) } else { limits.clone() };
+        let open = match round(program, task, &bounds, &within, &mut stats) {
+            Round::Limited(Stop::Time) if bounds.is_sprint && limits.stop().is_none() => {
+                bounds.is_sprint = false;
+                continue;
+            }
             Round::Decided(staged) => return (staged, stats),
-            Round::Stopped(reason) => return (Staged::Unknown(Unknown { reason, completed }), stats),
+            Round::Stopped(reason) => return (Staged::Unknown(Unknown { reason, stop: None, completed }), stats),
+            Round::Limited(stop) => return (Staged::Unknown(Unknown::stopped(stop, completed)), stats),
             Round::Open(open) => open,
+            Round::CutShort => {
+                bounds.is_sprint = false;
+                continue;
+            }
         };
+        bounds.is_sprint = false;
         let (mut loops, mut allocations) = (Vec::new(), Vec::new());
         for &what in &open {
             match what {
@@ -128,19 +184,32 @@ fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
                 _ => loops.push((loops::name(program, what), bounds.of(what))),
             }
         }
-        completed = Some(Completed { loops, allocations, switches: task.context_bound });
+        let all = Completed { loops, allocations, switches: task.context_bound };
+        task.progress.report(&all);
+        completed = Some(all);
         if open.iter().all(is_chosen) {
             let reason = match open.as_slice() {
                 [_] => "a loop can go on beyond its bound".to_string(),
                 _ => format!("{} loops can go on beyond their bounds", open.len()),
             };
-            return (Staged::Unknown(Unknown { reason, completed }), stats);
+            return (Staged::Unknown(Unknown { reason, stop: None, completed }), stats);
         }
         for what in open.into_iter().filter(|what| !is_chosen(what)) {
             bounds.particular.insert(what, bounds.of(what).saturating_mul(2));
         }
     }
 }
+
+/// A sprint takes a part of the time that is left.
+fn sprint(limits: &Limits) -> Limits {
+    let now = Instant::now();
+    let mut within = limits.clone();
+    within.deadline = limits.deadline.map(|end| now + end.saturating_duration_since(now) / SPRINTS_PART);
+    within
+}
+
+/// One of so many parts of the time is for the sprint.
+const SPRINTS_PART: u32 = 6;
 
 fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats: &mut Stats) -> Round {
     // Once interrupted, always interrupted: what was left undone must not be used.
@@ -154,17 +223,17 @@ fn round(program: &Program, task: &Task, bounds: &Bounds, limits: &Limits, stats
     let ran = summary.run();
     stats.summarizing += start.elapsed();
     if let Err(refused) = ran {
-        return Round::Stopped(stop.get().map_or(refused.reason, describe));
+        return stop.get().map_or(Round::Stopped(refused.reason), Round::Limited);
     }
     let start = Instant::now();
     let pruned = if task.prune { prune(&mut summary) } else { keep_all(&mut summary) };
     stats.pruning += start.elapsed();
     let start = Instant::now();
-    let mut composition = compose(&mut summary, &pruned, Solver::default());
+    let mut composition = compose(&mut summary, &pruned, Solver::default().within(limits));
     let bound = task.context_bound.map(|switches| bound_switches(&summary, &mut composition, switches));
     stats.composing += start.elapsed();
     if let Some(stop) = stop.get() {
-        return Round::Stopped(describe(stop));
+        return Round::Limited(stop);
     }
     count(&summary, stats);
     (stats.links, stats.suspects) = (composition.links, composition.suspects.len());
@@ -225,7 +294,7 @@ fn find_violation(
     loop {
         match composition.solver.solve(&assumptions, limits) {
             Answer::Satisfiable => models += 1,
-            Answer::Unknown(stop) => return Some(Round::Stopped(describe(stop))),
+            Answer::Unknown(stop) => return Some(Round::Limited(stop)),
             Answer::Unsatisfiable if assumptions.len() > needed => {
                 assumptions.truncate(needed);
                 continue;
@@ -237,6 +306,9 @@ fn find_violation(
             match witness::witness(summary, composition) {
                 Ok(witness) => return Some(Round::Decided(Staged::Unsafe(Box::new(witness)))),
                 Err(reason) if mismatches.is_empty() => {
+                    if let Some(stop) = limits.stop() {
+                        return Some(Round::Limited(stop));
+                    }
                     let reason = match assumptions.len() == needed && !composition.plain.is_empty() {
                         true => {
                             "there may be a violation that depends on input from outside, which is not tried".into()
@@ -263,13 +335,18 @@ fn ask(
     if let Some(found) = find_violation(summary, composition, bound, limits) {
         return found;
     }
+    if summary.is_cut_short {
+        return Round::CutShort;
+    }
     let mut was_needed = bound.is_some_and(|bound| composition.solver.failed().contains(&bound));
+    let whole = composition.peeks.map(|peeks| !peeks);
     if let Some(unaligned) = composition.unaligned {
-        match composition.solve_exactly(&mut summary.terms, &[unaligned], limits) {
+        let assumptions: Vec<Lit> = std::iter::once(unaligned).chain(whole).collect();
+        match composition.solve_exactly(&mut summary.terms, &assumptions, limits) {
             Answer::Satisfiable => {
                 return Round::Stopped("a pointer may be used that is not aligned to what it points to".to_string());
             }
-            Answer::Unknown(stop) => return Round::Stopped(describe(stop)),
+            Answer::Unknown(stop) => return Round::Limited(stop),
             Answer::Unsatisfiable => {}
         }
     }
@@ -279,10 +356,10 @@ fn ask(
         if open.contains(&cut.what) {
             continue;
         }
-        let assumptions: Vec<Lit> = std::iter::once(composition.cuts[index]).chain(bound).collect();
+        let assumptions: Vec<Lit> = std::iter::once(composition.cuts[index]).chain(bound).chain(whole).collect();
         match composition.solve_exactly(&mut summary.terms, &assumptions, limits) {
             Answer::Satisfiable => open.push(cut.what),
-            Answer::Unknown(stop) => return Round::Stopped(describe(stop)),
+            Answer::Unknown(stop) => return Round::Limited(stop),
             Answer::Unsatisfiable => {
                 was_needed |= bound.is_some_and(|bound| composition.solver.failed().contains(&bound));
             }
@@ -292,13 +369,13 @@ fn ask(
     open.dedup();
     if open.is_empty() {
         for index in 0..composition.doubts.len() {
-            let doubtful = [composition.doubts[index]];
+            let doubtful: Vec<Lit> = std::iter::once(composition.doubts[index]).chain(whole).collect();
             match composition.solve_exactly(&mut summary.terms, &doubtful, limits) {
                 Answer::Satisfiable => {
                     let (_, what) = &summary.skeleton.doubts[index];
                     return Round::Stopped(format!("no violation was found, but {what}"));
                 }
-                Answer::Unknown(stop) => return Round::Stopped(describe(stop)),
+                Answer::Unknown(stop) => return Round::Limited(stop),
                 Answer::Unsatisfiable => {}
             }
         }
@@ -307,6 +384,7 @@ fn ask(
         (false, _) => Round::Open(open),
         (true, true) => Round::Decided(Staged::Unknown(Unknown {
             reason: "schedules with more switches between threads were left out".to_string(),
+            stop: None,
             completed: Some(Completed { switches: task.context_bound, ..Completed::default() }),
         })),
         (true, false) => Round::Decided(Staged::Safe),

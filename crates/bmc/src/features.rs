@@ -1,19 +1,26 @@
 //! What a program makes use of, at a glance.
 
+use leno_ir::callgraph::CallGraph;
+use leno_ir::index::Idx;
 use leno_ir::points_to::{AbstractId, AbstractObject, ObjectSet, PointsTo};
 use leno_ir::program::{Body, Datum, Expr, Op, Program, SyncOp};
 
-/// Whether the program has steps that can tell how often a lock was held: those that try.
-pub fn counts_locking(program: &Program) -> bool {
+/// Whether the program has steps that can tell how often a lock was held: those that try, and those that destroy it while others may run; not
+/// those of the main thread, which cleans up.
+pub fn counts_locking(program: &Program, calls: &CallGraph) -> bool {
     use SyncOp::*;
     let mut counts = false;
+    let by_others = calls.calls().reachable(calls.thread_entries().iter().copied());
+    let is_certain = calls.unknown().is_empty();
     for (id, function) in program.functions.iter_enumerated() {
         let Body::Blocks(blocks) = &function.body else { continue };
         for instr in blocks.iter().flat_map(|block| &block.instrs) {
             let Op::Sync { op, .. } = &instr.op else { continue };
             counts |= match op {
                 TryLock(_) | TryReadLock | TryWriteLock | SemTryWait | SemGetValue => true,
-                LockDestroy(_) | RwDestroy => program.entry != Some(id),
+                LockDestroy(_) | RwDestroy => {
+                    program.entry != Some(id) && !(is_certain && by_others.get(id.index()) == Some(&false))
+                }
                 _ => false,
             };
         }

@@ -13,12 +13,12 @@
 //! known. We notice while we execute it, give up, and execute each call of it where it is made. A stack object whose address does not get out is the same
 //! instance in all calls: nobody can tell.
 
-use crate::access::Look;
 use crate::objects::{Initial, Instance, InstanceId};
 use crate::skeleton::{NodeId, Skeleton, Thread, ThreadIndex};
 use crate::state::State;
 use crate::summarize::{Refused, Summarizer};
 use crate::trail::Deed;
+use crate::words::Look;
 use leno_ir::points_to::{AbstractObject, ObjectSet};
 use leno_ir::program::{Body, FuncId, ObjectKind, Place, Span, Storage, TerminatorKind};
 use leno_ir::sharing::Sharing;

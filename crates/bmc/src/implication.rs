@@ -7,9 +7,13 @@
 use leno_logic::term::{Node, Term, Terms};
 use rustc_hash::FxHashMap;
 
-/// Steps of one search, before we say that we do not know. (Without summaries conditions are deep: with a few hundred steps that mode
-/// would lose most of its pruning, and a comparison would be about that.)
-const PATIENCE: u32 = 20_000;
+/// Steps of one search, before we say that we do not know.
+const PATIENCE: u32 = 2_000;
+/// The same without summaries: conditions are deep then, with a few hundred steps that mode would lose most of its pruning, and a
+/// comparison would be about that.
+const MORE_PATIENCE: u32 = 20_000;
+/// The same where there is another way to find out, or little to lose.
+const LITTLE_PATIENCE: u32 = 300;
 
 /// A term, or its negation.
 type Literal = (Term, bool);
@@ -28,10 +32,19 @@ impl Implications {
 
     /// Whether `b` holds whenever `a` does. False also if we cannot tell.
     pub fn holds(&mut self, terms: &Terms, a: Term, b: Term) -> bool {
+        let patience = if self.equations.is_empty() { PATIENCE } else { MORE_PATIENCE };
+        self.holds_within(terms, a, b, patience)
+    }
+
+    /// The same, but not if it takes long to see.
+    pub fn clearly_holds(&mut self, terms: &Terms, a: Term, b: Term) -> bool {
+        self.holds_within(terms, a, b, LITTLE_PATIENCE)
+    }
+
+    fn holds_within(&mut self, terms: &Terms, a: Term, b: Term, mut patience: u32) -> bool {
         if a == b || a == Term::FALSE || b == Term::TRUE {
             return true;
         }
-        let mut patience = PATIENCE;
         let mut search = Search { terms, equations: &self.equations, known: &mut self.known };
         let (a, b) = (search.literal((a, true)), search.literal((b, true)));
         search.implies(a, b, &mut patience)

@@ -5,12 +5,12 @@
 //! is left out. Three kinds of variables are not always fresh: what is allocated has an address now, whether an access is good may be
 //! known now that its address is, and a word that is looked at for a deadlock is the same for all who look at it.
 
-use crate::access::Look;
 use crate::function::{Allocation, Exit, FunctionSummary};
 use crate::objects::InstanceId;
 use crate::skeleton::{Event, NodeId, Skeleton, ThreadIndex, Unit, Until};
 use crate::state::State;
 use crate::summarize::{Refused, Summarizer};
+use crate::words::Look;
 use leno_ir::points_to::ObjectSet;
 use leno_ir::sharing::Sharing;
 use leno_logic::term::{Filled, Term, Terms};
@@ -217,7 +217,16 @@ impl Skeleton {
         call.cuts.iter_mut().for_each(|cut| cut.after = at(cut.after));
         call.checks.iter_mut().for_each(|check| check.node = at(check.node));
         call.frees.iter_mut().for_each(|free| free.node = at(free.node));
-        call.joins.iter_mut().for_each(|join| join.node = at(join.node));
+        for join in &mut call.joins {
+            join.node = at(join.node);
+            join.at_once = join.at_once.map(|(term, node)| (term, at(node)));
+        }
+        call.seams.iter_mut().for_each(|seam| (seam.first, seam.second) = (at(seam.first), at(seam.second)));
+        call.stops.iter_mut().for_each(|stop| stop.section = at(stop.section));
+        for (node, section) in &call.sections {
+            // (Where nothing happens at a moment of a section, this is an earlier one, which may be of another section.)
+            self.sections.entry(at(*node)).or_insert(at(*section));
+        }
         for wait in &mut call.waits {
             (wait.after, wait.thread) = (at(wait.after), thread);
             if let Until::Signal(sleep) = &mut wait.until {
@@ -237,6 +246,8 @@ impl Skeleton {
         self.checks.append(&mut call.checks);
         self.frees.append(&mut call.frees);
         self.joins.append(&mut call.joins);
+        self.seams.append(&mut call.seams);
+        self.stops.append(&mut call.stops);
         self.waits.append(&mut call.waits);
         self.sleeps.append(&mut call.sleeps);
         self.signals.append(&mut call.signals);
@@ -264,6 +275,8 @@ impl Skeleton {
         self.checks.retain(|check| can(check.path) && check.valid != Term::TRUE);
         self.frees.retain(|free| can(free.path));
         self.joins.retain(|join| can(join.path));
+        self.seams.retain(|seam| can(seam.condition));
+        self.stops.retain(|stop| can(stop.condition));
         self.waits.retain(|wait| can(wait.path));
         self.signals.retain(|signal| can(signal.path));
         self.steps.retain(|step| can(step.path));
@@ -283,6 +296,8 @@ impl Skeleton {
             .chain(self.checks.iter().map(|check| check.node))
             .chain(self.frees.iter().map(|free| free.node))
             .chain(self.joins.iter().map(|join| join.node))
+            .chain(self.seams.iter().flat_map(|seam| [seam.first, seam.second]))
+            .chain(self.stops.iter().map(|stop| stop.section))
             .chain(self.sleeps.iter().map(|sleep| sleep.node))
             .chain(wakes)
             .chain(self.signals.iter().map(|signal| signal.node))

@@ -4,16 +4,19 @@
 //! |---|---|
 //! | `nesting` | the order in which blocks are executed: loops within loops |
 //! | `objects` | every allocation, activation and thread has instances of its own |
-//! | `summarize`, `unroll`, `state`, `calls`, `threads`, `evaluate`, `access`, `private`, `sync` | bounded symbolic execution of a thread into events |
+//! | `summarize`, `unroll`, `state`, `calls`, `threads`, `evaluate`, `access`, `private`, `sync`, `words` | bounded symbolic execution of a thread into events |
+//! | `seams` | atomic sections that have to wait in the middle |
 //! | `outside` | what comes in: arguments, input, the time |
 //! | `floats` | floating point, of which the solver is told what it needs |
 //! | `function`, `instantiate` | functions that are summarised once, for all their calls |
 //! | `liveness`, `trail`, `features` | what matters of a state, what a thread has done, what a program makes use of |
 //! | `skeleton` | the events: location, value, condition, order |
 //! | `pieces` | accesses of different sizes, cut up |
-//! | `prune`, `happens`, `sections`, `propagate`, `implication` | which write may be seen by which read, and what may race |
+//! | `prune`, `happens`, `sections`, `ranges`, `propagate`, `implication`, `control` | which write may be seen by which read, and what may race |
+//! | `exclusive` | critical sections that do not overlap |
+//! | `values` | bits of what is read that are always the same |
 //! | `counters` | places to which everybody only adds |
-//! | `compose`, `deadlock` | the axioms of sequential consistency over them, in the solver |
+//! | `compose`, `deadlock`, `leaks` | the axioms of sequential consistency over them, in the solver |
 //! | `witness` | a model, followed by the interpreter |
 //! | `deepen` | rounds of all this with larger and larger bounds |
 //! | `reported` | what has been found before |
@@ -24,11 +27,13 @@
 mod access;
 mod calls;
 mod compose;
+mod control;
 mod counters;
 mod cssa;
 mod deadlock;
 mod deepen;
 mod evaluate;
+mod exclusive;
 mod features;
 mod floats;
 mod formula;
@@ -36,6 +41,7 @@ mod function;
 mod happens;
 mod implication;
 mod instantiate;
+mod leaks;
 mod liveness;
 mod loops;
 mod nesting;
@@ -45,7 +51,9 @@ mod pieces;
 mod private;
 mod propagate;
 mod prune;
+mod ranges;
 mod reported;
+mod seams;
 mod sections;
 mod show;
 mod skeleton;
@@ -55,10 +63,12 @@ mod sync;
 mod threads;
 mod trail;
 mod unroll;
+mod values;
 mod witness;
+mod words;
 
 pub use cssa::Mode;
-pub use deepen::{Completed, Unknown};
+pub use deepen::{Completed, Progress, Unknown};
 pub use function::Calls;
 pub use reported::Reported;
 pub use show::Picture;
@@ -91,6 +101,8 @@ pub struct Task {
     pub calls: Calls,
     /// What is known already, and not looked for.
     pub reported: BTreeSet<Reported>,
+    /// Where it says how far it has come.
+    pub progress: Progress,
 }
 
 impl Task {
@@ -103,6 +115,7 @@ impl Task {
             mode: Mode::default(),
             calls: Calls::default(),
             reported: BTreeSet::new(),
+            progress: Progress::default(),
         }
     }
 }

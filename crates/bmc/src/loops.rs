@@ -51,7 +51,7 @@ pub fn bounds(program: &Program, unwinding: &Unwinding) -> Result<Bounds, String
         }
         particular.extend(found.into_iter().map(|what| (what, *bound)));
     }
-    Ok(Bounds { default: unwinding.fixed.unwrap_or(FIRST), particular })
+    Ok(Bounds { default: unwinding.fixed.unwrap_or(FIRST), particular, is_sprint: false })
 }
 
 fn find(program: &Program, wanted: &str) -> Vec<Bounded> {

@@ -91,6 +91,17 @@ impl Instances {
         }
     }
 
+    pub fn ids(&self) -> impl Iterator<Item = InstanceId> + use<> {
+        (0..self.all.len() as u32).map(InstanceId)
+    }
+
+    /// The first address that belongs to an instance, and how many do.
+    pub fn addresses(&self, model: DataModel, id: InstanceId) -> (u64, u64) {
+        let instance = self.get(id);
+        let bits = offset_bits(model);
+        (instance.base, ((instance.size >> bits) + 1) << bits)
+    }
+
     /// How many granules have been given away.
     pub fn granules(&self) -> u64 {
         self.by_granule.len() as u64

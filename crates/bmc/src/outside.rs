@@ -10,6 +10,7 @@ use crate::objects::{Initial, InstanceId};
 use crate::skeleton::{NodeId, Unit};
 use crate::state::State;
 use crate::summarize::{Refused, Summarizer};
+use leno_ir::interp::directive::{Count, Length, Print, Scan};
 use leno_ir::points_to::AbstractObject;
 use leno_ir::program::{Body, Datum, FuncId, ObjectKind, Type};
 use leno_ir::sharing::Sharing;
@@ -20,20 +21,6 @@ const MOST_BYTES: u64 = 1 << 16;
 
 /// Constant texts that a pointer is compared with.
 const MOST_TEXTS: usize = 200;
-
-/// One conversion of a format.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Directive {
-    conversion: u8,
-    /// The bytes of what it prints, or of what it writes to.
-    bytes: u64,
-    width: Option<u64>,
-    /// `*` in a format to scan: nothing is written. In one to print: widths and precisions that are arguments.
-    stars: u64,
-    precise: bool,
-    /// How long it is in the format.
-    letters: u64,
-}
 
 impl Summarizer<'_> {
     /// A call of a known function: the state after it, and its result.
@@ -166,6 +153,34 @@ impl Summarizer<'_> {
         Some(())
     }
 
+    /// A function of which nothing is known: any bytes from where these arguments point to up to the ends of the objects, constants excepted. None where
+    /// that cannot be said: it may be anywhere, on the heap, or where addresses are kept, which might then be those of anything.
+    pub(crate) fn overwrite_all(
+        &mut self,
+        state: &mut State,
+        values: &[Option<Term>],
+        pointers: &[usize],
+    ) -> Option<()> {
+        let (always, mut node) = (self.terms.bool(true), None);
+        for &index in pointers {
+            let address = self.known(values, index)?;
+            if address == 0 {
+                continue;
+            }
+            let instance = self.instances.get(self.instances.at(self.program.model, address)?);
+            if instance.is_constant {
+                continue;
+            }
+            if !self.points_to.contents(instance.object).is_empty() {
+                return None;
+            }
+            let room = self.room(state, address)?;
+            self.affect(state);
+            self.overwrite_at(state, address, room, always, &mut node)?;
+        }
+        Some(())
+    }
+
     /// The static object at an address, which threads share.
     fn shared_place(&self, address: u64) -> Option<InstanceId> {
         let id = self.instances.at(self.program.model, address)?;
@@ -210,9 +225,9 @@ impl Summarizer<'_> {
     fn scan(&mut self, state: &mut State, name: &str, values: &[Option<Term>], width: u32) -> Option<Term> {
         let format = usize::from(name != "scanf");
         let text = self.constant_text(values.get(format).copied().flatten()?)?;
-        let directives = self.directives(&text, true)?;
+        let directives = Scan::all(&text, self.program.model.pointer_bytes())?;
         let count = self.terms.variable(Sort::Bits(width), name.to_string());
-        let all = directives.iter().filter(|directive| directive.stars == 0 && directive.conversion != b'n').count();
+        let all = directives.iter().filter(|directive| !directive.suppressed && directive.conversion != b'n').count();
         let end = self.terms.bits(width, (1 << width) - 1);
         let most = self.terms.bits(width, all as u128);
         let (is_end, fits) = (self.terms.eq(count, end), self.terms.ule(count, most));
@@ -220,8 +235,8 @@ impl Summarizer<'_> {
         self.skeleton.constraints.push(fits);
         let result = if name == "sscanf" { count } else { self.unless_plain(count, end) };
         let mut next = self.known(values, format + 1)?;
-        let (mut assigned, mut node) = (0, None);
-        for directive in directives.into_iter().filter(|directive| directive.stars == 0) {
+        let (mut assigned, mut node, word) = (0, None, self.program.model.pointer_bytes());
+        for directive in directives.into_iter().filter(|directive| !directive.suppressed) {
             let pointer = self.area_word(state, &mut next)?;
             let pointer = self.terms.as_bits(pointer)? as u64;
             let before = self.terms.bits(width, assigned);
@@ -229,15 +244,21 @@ impl Summarizer<'_> {
             let condition = self.terms.slt(before, result);
             assigned += u128::from(directive.conversion != b'n');
             let bytes = match (directive.conversion, directive.width) {
-                (b's' | b'[', Some(width)) => width.checked_add(1)?,
-                (b'c', Some(width)) => width,
+                (b's' | b'[' | b'c', _) if directive.length != Length::Int => return None,
+                (b's' | b'[', Some(width)) => (width as u64).checked_add(1)?,
+                (b'c', width) => width.unwrap_or(1) as u64,
                 (b's' | b'[', None) => {
                     if self.properties.memory {
                         self.skeleton.gap(format!("`{name}` may write more than there is room for"));
                     }
                     self.room(state, pointer)?
                 }
-                _ => directive.bytes,
+                (b'd' | b'i' | b'u' | b'x' | b'X' | b'o' | b'n', _) => directive.length.bytes(word),
+                (b'p', _) => word,
+                (b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A', _) => {
+                    u64::from(directive.float_kind().bits() / 8)
+                }
+                _ => return None,
             };
             self.overwrite_at(state, pointer, bytes, condition, &mut node)?;
         }
@@ -270,37 +291,48 @@ impl Summarizer<'_> {
         let text = self.constant_text(values.get(1).copied().flatten()?)?;
         let mut longest = text.len() as u64;
         let mut next = self.known(values, 2)?;
-        for directive in self.directives(&text, false)? {
+        for (directive, letters) in Print::all(&text, self.program.model.pointer_bytes())? {
             let address = self.printed(state, &directive, &mut next)?;
-            let most = match directive.conversion {
-                _ if directive.stars > 0 => return None,
-                b'c' => 1,
-                b's' => self.room(state, self.terms.as_bits(address?)? as u64)?,
-                b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => return None,
-                b'd' | b'i' | b'u' if directive.bytes == 4 && !directive.precise => 11,
-                b'd' | b'i' | b'u' if !directive.precise => 20,
+            let width = match directive.width {
+                Some(Count::Argument(_)) => return None,
+                Some(Count::Number(width)) => width,
+                None => 0,
+            };
+            let most = match (directive.conversion, directive.precision) {
+                (b'%' | b'c', _) => 1,
+                (b's', _) => self.room(state, self.terms.as_bits(address?)? as u64)?,
+                (b'd' | b'i' | b'u', None) if directive.length.bytes(8) <= 4 => 11,
+                (b'd' | b'i' | b'u', None) => 20,
                 // Octal digits, a sign and a prefix.
-                _ if !directive.precise => 25,
+                (b'o' | b'x' | b'X' | b'p', None) => 25,
                 _ => return None,
             };
-            longest = longest + most.max(directive.width.unwrap_or(0)) - directive.letters;
+            longest = longest.checked_add(most.max(width))?.saturating_sub(letters as u64);
         }
         Some(longest)
     }
 
-    /// Moves past the argument of a directive that prints; gives it if it is the address of a text.
-    fn printed(&mut self, state: &mut State, directive: &Directive, next: &mut u64) -> Option<Option<Term>> {
+    /// Moves past the argument of a directive that prints; gives it if it is the address of a text. None where it is of a kind that is not
+    /// understood here.
+    fn printed(&mut self, state: &mut State, directive: &Print, next: &mut u64) -> Option<Option<Term>> {
         let word = self.program.model.pointer_bytes();
-        *next += directive.stars * word;
+        let is_argument = |count: &Option<Count>| matches!(count, Some(Count::Argument(_)));
+        *next += word * [directive.width, directive.precision].iter().filter(|count| is_argument(count)).count() as u64;
         match directive.conversion {
-            b's' if !directive.precise => return Some(Some(self.area_word(state, next)?)),
-            b's' | b'n' => return None,
-            b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' if directive.bytes == 16 => {
-                // A long double.
-                *next = next.checked_next_multiple_of(2 * word)? + 2 * word;
+            _ if directive.position.is_some() => return None,
+            b'%' => {}
+            b's' if directive.precision.is_none() && directive.length == Length::Int => {
+                return Some(Some(self.area_word(state, next)?));
             }
-            b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => *next += 8,
-            _ => *next += directive.bytes.max(word),
+            b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => match (directive.length, word) {
+                (Length::LongDouble, 8) => *next = next.checked_next_multiple_of(16)? + 16,
+                (Length::LongDouble, _) => *next += 12,
+                _ => *next += 8,
+            },
+            b'd' | b'i' | b'u' | b'x' | b'X' | b'o' => *next += directive.length.bytes(word).max(word),
+            b'c' if directive.length == Length::Int => *next += word,
+            b'p' => *next += word,
+            _ => return None,
         }
         Some(None)
     }
@@ -341,9 +373,9 @@ impl Summarizer<'_> {
         }
         let format = values.get(fixed - 1).copied().flatten().and_then(|format| self.constant_text(format));
         let Some(format) = format else { return false };
-        let Some(directives) = self.directives(&format, false) else { return false };
+        let Some(directives) = Print::all(&format, self.program.model.pointer_bytes()) else { return false };
         let Some(mut next) = self.known(values, fixed) else { return directives.is_empty() };
-        for directive in directives {
+        for (directive, _) in directives {
             match self.printed(state, &directive, &mut next) {
                 None => return false,
                 Some(Some(address)) if !self.is_text(state, address, name) => return false,
@@ -395,86 +427,6 @@ impl Summarizer<'_> {
         }
         let rest = bytes.get((address - instance.base) as usize..)?;
         Some(rest[..rest.iter().position(|byte| *byte == 0)?].to_vec())
-    }
-
-    /// The conversions of a format; None where it is of a kind that is not understood here.
-    fn directives(&self, format: &[u8], scans: bool) -> Option<Vec<Directive>> {
-        let word = self.program.model.pointer_bytes();
-        let mut directives = Vec::new();
-        let mut rest = format.iter().copied().peekable();
-        while let Some(byte) = rest.next() {
-            if byte != b'%' || rest.next_if_eq(&b'%').is_some() {
-                continue;
-            }
-            let start = rest.len() + 1;
-            let mut directive =
-                Directive { conversion: 0, bytes: 4, width: None, stars: 0, precise: false, letters: 0 };
-            while let Some(flag) = rest.next_if(|byte| b"-+ #0'*.123456789".contains(byte)) {
-                match flag {
-                    b'*' => directive.stars += 1,
-                    b'.' => directive.precise = true,
-                    b'0'..=b'9' if !directive.precise => {
-                        let digit = u64::from(flag - b'0');
-                        directive.width = Some(directive.width.unwrap_or(0).saturating_mul(10) + digit);
-                    }
-                    _ => {}
-                }
-            }
-            directive.width = directive.width.filter(|width| *width > 0);
-            let (mut halves, mut longs) = (0, 0);
-            while let Some(modifier) = rest.next_if(|byte| b"hlqjLzt".contains(byte)) {
-                match modifier {
-                    b'h' => halves += 1,
-                    b'l' => longs += 1,
-                    b'q' | b'j' => longs += 2,
-                    b'L' => longs += 3,
-                    _ => longs += 1,
-                }
-            }
-            let integer = match (halves, longs) {
-                (0, 0) => 4,
-                (1, _) => 2,
-                (2.., _) => 1,
-                (_, 1) => word,
-                (_, 3..) => 16,
-                _ => 8,
-            };
-            directive.conversion = rest.next()?;
-            directive.bytes = match directive.conversion {
-                b'd' | b'i' | b'u' | b'x' | b'X' | b'o' | b'n' => {
-                    if scans {
-                        integer
-                    } else {
-                        integer.clamp(4, 8)
-                    }
-                }
-                b'p' => word,
-                b'c' if longs == 0 => {
-                    if scans {
-                        1
-                    } else {
-                        4
-                    }
-                }
-                b's' if longs == 0 => 1,
-                b'[' if scans => {
-                    // A bracket that comes first is one of the set.
-                    rest.next_if_eq(&b'^');
-                    rest.next_if_eq(&b']');
-                    rest.find(|byte| *byte == b']')?;
-                    1
-                }
-                b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => match (scans, longs) {
-                    (_, 3..) => 16,
-                    (true, 0) => 4,
-                    _ => 8,
-                },
-                _ => return None,
-            };
-            directive.letters = (start - rest.len()) as u64;
-            directives.push(directive);
-        }
-        Some(directives)
     }
 
     /// The value of `stdin`, `stdout` or `stderr`: an address of something that the program cannot look into.

@@ -82,7 +82,7 @@ fn put_together(terms: &mut Terms, variable: Term, parts: &BTreeMap<u32, Term>) 
 }
 
 /// What is at a known address before anybody writes there, if that is defined.
-fn initial_value(summary: &mut Summarizer<'_>, unit: &Unit) -> Option<Term> {
+pub(crate) fn initial_value(summary: &mut Summarizer<'_>, unit: &Unit) -> Option<Term> {
     let address = summary.terms.as_bits(unit.address)? as u64;
     let instance = summary.instances.get(summary.instances.at(summary.program.model, address)?);
     let (initial, offset) = (instance.initial, address.checked_sub(instance.base)?);

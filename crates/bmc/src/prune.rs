@@ -8,23 +8,31 @@
 //! Beyond the paper:
 //! - Locks (`sections`). A write that is overwritten before its critical section ends is not seen in other sections of that lock; and
 //!   a read that follows a write of its own section does not see those of other sections. Who gives a lock back finds it as it was left. Accesses in sections of one lock do not race.
+//! - Mutual exclusion (`exclusive`). What the steps on a lock itself read is known, if all is as it should be: then it is not linked, but said directly that sections do not overlap.
+//! - Intervals (`ranges`). A read and a write at symbolic addresses that lie apart have nothing to do with each other.
 //! - Values (`propagate`). A read that can copy one write only has that write's value: it is replaced by it everywhere, which
 //!   makes addresses and conditions constant, and then more can be pruned.
+//! - Bits (`values`). What is the same in all that a read may copy is known of it.
 //! - Slices. A read whose value nothing depends on is not linked at all.
 //!
 //! A write that is pruned need not be considered as one that overwrites others either: where it occurs, its killer does.
 //!
 //! Writes are found by address or, where that is not constant, by object: nothing here looks at all pairs.
 
+use crate::control::Control;
 use crate::counters::{self, Counter, Finder, First};
+use crate::exclusive::{self, Exclusion};
 use crate::happens::{Happens, Occasion};
 use crate::implication::Implications;
 use crate::pieces::{Piece, Pieces, pieces};
 use crate::propagate::propagate;
+use crate::ranges::ranges;
 use crate::sections::{Sections, occasion};
 use crate::skeleton::{Event, Role};
 use crate::summarize::Summarizer;
+use crate::values;
 use leno_ir::points_to::AbstractId;
+use leno_logic::interval::{Interval, Intervals};
 use leno_logic::term::{Node, Term};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
@@ -49,6 +57,8 @@ pub struct Pruned {
     pub races: Vec<(usize, usize)>,
     /// Variables about the order that something depends on.
     pub firsts: Vec<First>,
+    /// Sections that do not overlap.
+    pub exclusions: Vec<Exclusion>,
 }
 
 /// How often values are propagated before we leave it at that.
@@ -87,7 +97,15 @@ pub fn keep_all(summary: &mut Summarizer<'_>) -> Pruned {
     let events = events.len();
     let pairs = (0..events).flat_map(|first| (first + 1..events).map(move |second| (first, second)));
     let races = if summary.properties.race { pairs.collect() } else { Vec::new() };
-    Pruned { pieces, may_copy, races, firsts: Vec::new() }
+    Pruned { pieces, may_copy, races, firsts: Vec::new(), exclusions: Vec::new() }
+}
+
+/// What comes before what, and what lies under which locks.
+fn locking(summary: &mut Summarizer<'_>, control: &mut Control) -> (Happens, Sections) {
+    let implications = Implications::with(summary.equations().clone());
+    let mut happens = Happens::new(&summary.skeleton, implications);
+    let sections = Sections::new(summary, &mut happens, control);
+    (happens, sections)
 }
 
 struct Pruner<'a, 'p> {
@@ -101,14 +119,18 @@ struct Pruner<'a, 'p> {
     at_unknown: FxHashMap<AbstractId, Vec<usize>>,
     /// By write: one of its thread that overwrites it whenever it occurs.
     killer: Vec<Option<usize>>,
+    /// Where addresses that are not constant may lie.
+    ranges: Option<Intervals>,
 }
 
 impl<'a, 'p> Pruner<'a, 'p> {
     fn new(summary: &'a mut Summarizer<'p>) -> Pruner<'a, 'p> {
+        let mut control = Control::with(summary.equations().clone());
+        let (mut happens, mut sections) = locking(summary, &mut control);
+        if exclusive::replace(summary, &sections, &mut happens, &mut control) {
+            (happens, sections) = locking(summary, &mut control);
+        }
         let pieces = pieces(summary);
-        let implications = Implications::with(summary.equations().clone());
-        let mut happens = Happens::new(&summary.skeleton, implications);
-        let sections = Sections::new(summary, &mut happens);
         let mut pruner = Pruner {
             summary,
             killer: vec![None; pieces.writes.len()],
@@ -118,6 +140,7 @@ impl<'a, 'p> Pruner<'a, 'p> {
             by_address: FxHashMap::default(),
             by_object: FxHashMap::default(),
             at_unknown: FxHashMap::default(),
+            ranges: None,
         };
         pruner.index();
         pruner.find_killers();
@@ -189,7 +212,28 @@ impl<'a, 'p> Pruner<'a, 'p> {
                 break;
             }
         }
+        self.keep_apart(&mut all);
         all
+    }
+
+    /// Leaves out what cannot be at the same address because of where addresses lie.
+    fn keep_apart(&mut self, may_copy: &mut [Option<MayCopy>]) {
+        self.ranges = ranges(self.summary, &self.pieces, may_copy);
+        let Some(ranges) = &mut self.ranges else { return };
+        let terms = &self.summary.terms;
+        let mut lie: FxHashMap<(Term, Term), Interval> = FxHashMap::default();
+        let mut lies = |piece: &Piece| {
+            let key = (piece.occurs, piece.place);
+            *lie.entry(key).or_insert_with(|| ranges.under(terms, piece.occurs, piece.place))
+        };
+        for (read, may_copy) in self.pieces.reads.iter().zip(may_copy) {
+            let Some(may_copy) = may_copy else { continue };
+            may_copy.writes.retain(|&write| {
+                let write = &self.pieces.writes[write];
+                let are_known = terms.as_bits(read.place).is_some() && terms.as_bits(write.place).is_some();
+                are_known || !lies(read).is_disjoint(lies(write))
+            });
+        }
     }
 
     /// Writes that may be at the address of a read, the last one first.
@@ -287,7 +331,9 @@ impl<'a, 'p> Pruner<'a, 'p> {
         let live = live_variables(self.summary, &self.pieces);
         let mut firsts = std::mem::take(&mut self.summary.firsts);
         firsts.retain(|first| live.contains(&first.variable));
-        Pruned { pieces: self.pieces, may_copy, races, firsts }
+        let exclusions = exclusive::exclusions(self.summary, &mut self.happens);
+        values::learn(self.summary, &self.pieces, &may_copy);
+        Pruned { pieces: self.pieces, may_copy, races, firsts, exclusions }
     }
 
     fn counters(&mut self, may_copy: &[Option<MayCopy>]) -> Vec<Counter> {
@@ -312,30 +358,30 @@ impl<'a, 'p> Pruner<'a, 'p> {
     /// Pairs of events that may touch common bytes at the same time.
     fn races(&mut self) -> Vec<(usize, usize)> {
         let mut pairs = BTreeSet::new();
-        let mut by_object: FxHashMap<AbstractId, Accesses> = FxHashMap::default();
-        for (index, event) in self.summary.skeleton.events.iter().enumerate() {
+        // What accesses each object: from where to where, and who.
+        let mut by_object: FxHashMap<AbstractId, Vec<(u128, u128, usize)>> = FxHashMap::default();
+        let mut ranges = self.ranges.take().unwrap_or_default();
+        let Summarizer { skeleton, terms, .. } = &*self.summary;
+        for (index, event) in skeleton.events.iter().enumerate() {
             let Some(unit) = event.reads.first().or(event.writes.first()).filter(|_| event.is_plain) else { continue };
+            let lies = match terms.as_bits(unit.address) {
+                Some(address) => Interval::exactly(address),
+                None => ranges.under(terms, event.occurs, unit.address),
+            };
             for object in event.targets.iter() {
-                let Accesses { known, unknown } = by_object.entry(object).or_default();
-                match self.summary.terms.as_bits(unit.address) {
-                    Some(from) => known.push((from as u64, from as u64 + u64::from(unit.bytes), index)),
-                    None => unknown.push(index),
-                }
+                let end = lies.high.saturating_add(unit.bytes.into());
+                by_object.entry(object).or_default().push((lies.low, end, index));
             }
         }
-        for Accesses { mut known, unknown } in by_object.into_values() {
+        for mut accesses in by_object.into_values() {
             if (self.summary.interrupted)() {
                 break;
             }
-            known.sort_unstable();
-            for (at, &(_, end, index)) in known.iter().enumerate() {
-                let overlapping = known[at + 1..].iter().take_while(|(from, _, _)| *from < end);
-                let others: Vec<usize> =
-                    overlapping.map(|(_, _, other)| *other).chain(unknown.iter().copied()).collect();
+            accesses.sort_unstable();
+            for (at, &(_, end, index)) in accesses.iter().enumerate() {
+                let overlapping = accesses[at + 1..].iter().take_while(|(from, _, _)| *from < end);
+                let others: Vec<usize> = overlapping.map(|(_, _, other)| *other).collect();
                 self.add_races(index, &others, &mut pairs);
-            }
-            for (at, &index) in unknown.iter().enumerate() {
-                self.add_races(index, &unknown[at + 1..], &mut pairs);
             }
         }
         pairs.into_iter().collect()
@@ -358,13 +404,6 @@ impl<'a, 'p> Pruner<'a, 'p> {
             && !self.sections.exclude(first, second)
             && self.happens.in_parallel(&self.summary.terms, occasion(a), occasion(b))
     }
-}
-
-/// What accesses one object: from where to where, and who; and those at addresses that are not known.
-#[derive(Default)]
-struct Accesses {
-    known: Vec<(u64, u64, usize)>,
-    unknown: Vec<usize>,
 }
 
 /// Writes after a write among which its killer is looked for.

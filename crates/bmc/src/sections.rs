@@ -4,7 +4,14 @@
 //! on different threads do not overlap. That holds only of locks that are used as locks: of the normal kind, at a constant
 //! address, initialised before anybody takes them, destroyed after everybody has, and otherwise touched by locking and unlocking alone.
 //! Others have no sections here, and neither have steps that merely try.
+//!
+//! Which step took the lock depends on the path: after `while (!ready) pthread_cond_wait(&c, &m)` it may have been any of several. So we
+//! go through the steps of a thread in order and keep the *condition* under which it holds the lock: it is held if it was
+//! taken, or was held before and is not given back here. An event lies in a section if its own condition implies
+//! that one (`implication`, or `control` if there are cases to distinguish). Two events of a thread lie in the same section if no step between them
+//! can have given the lock back when the second one occurs.
 
+use crate::control::Control;
 use crate::happens::{Happens, Occasion};
 use crate::objects::Initial;
 use crate::skeleton::{Event, Role};
@@ -17,8 +24,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Held {
     pub lock: u64,
-    /// The event that takes it.
-    pub since: usize,
+    /// The last event before it that may have given the lock back.
+    pub since: Option<usize>,
 }
 
 pub struct Sections {
@@ -28,50 +35,102 @@ pub struct Sections {
     begun: FxHashMap<usize, usize>,
     /// Events that take a lock that is used as one.
     takers: FxHashSet<usize>,
+    /// Locks that are used as locks.
+    pub trusted: Vec<u64>,
+}
+
+/// Steps of a thread that take one lock, or may give it back, as far as we have come; and whether it is held then.
+#[derive(Clone)]
+struct History {
+    lock: u64,
+    steps: Vec<usize>,
+    held: Term,
 }
 
 impl Sections {
-    pub fn new(summary: &Summarizer<'_>, happens: &mut Happens) -> Sections {
-        let events = &summary.skeleton.events;
+    pub fn new(summary: &mut Summarizer<'_>, happens: &mut Happens, control: &mut Control) -> Sections {
         let trusted = trusted_locks(summary, happens);
-        let mut held = vec![Vec::new(); events.len()];
-        let mut begun = FxHashMap::default();
-        let mut by_thread: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
-        for (index, event) in events.iter().enumerate() {
-            by_thread.entry(event.thread.0).or_default().push(index);
+        let mut locks: Vec<u64> = trusted.keys().copied().collect();
+        locks.sort_unstable();
+        let events = &summary.skeleton.events;
+        let mut sections = Sections {
+            held: vec![Vec::new(); events.len()],
+            begun: FxHashMap::default(),
+            takers: trusted.into_values().flatten().collect(),
+            trusted: locks,
+        };
+        for indices in by_thread(events) {
+            sections.find_begins(summary, happens, &indices);
+            sections.find_held(summary, happens, control, &indices);
         }
-        for mut indices in by_thread.into_values() {
-            indices.sort_by_key(|&index| (events[index].node, index));
-            let mut now: Vec<Held> = Vec::new();
-            for index in indices {
-                let event = &events[index];
-                let lock = address(summary, event);
-                match (event.role, lock) {
-                    (Role::Lock, Some(lock)) => {
-                        now.retain(|held| held.lock != lock);
-                        if trusted.contains_key(&lock) {
-                            now.push(Held { lock, since: index });
-                        }
+        sections
+    }
+
+    /// Who gives back what was taken on the same path, without a step on the lock between.
+    fn find_begins(&mut self, summary: &Summarizer<'_>, happens: &mut Happens, indices: &[usize]) {
+        let events = &summary.skeleton.events;
+        let mut now: Vec<(u64, usize)> = Vec::new();
+        for &index in indices {
+            let event = &events[index];
+            match (event.role, address(summary, event)) {
+                (Role::Lock, Some(lock)) => {
+                    now.retain(|held| held.0 != lock);
+                    if self.takers.contains(&index) {
+                        now.push((lock, index));
                     }
-                    (Role::Unlock, Some(lock)) => {
-                        if let Some(held) = now.iter().find(|held| held.lock == lock)
-                            && happens.implications.holds(&summary.terms, event.occurs, events[held.since].occurs)
-                        {
-                            begun.insert(index, held.since);
-                        }
-                        now.retain(|held| held.lock != lock);
+                }
+                (Role::Unlock, Some(lock)) => {
+                    if let Some(&(_, since)) = now.iter().find(|held| held.0 == lock)
+                        && happens.implications.holds(&summary.terms, event.occurs, events[since].occurs)
+                    {
+                        self.begun.insert(index, since);
                     }
-                    (Role::Unlock, None) => now.clear(),
-                    _ => {
-                        let occurs = |since: usize| events[since].occurs;
-                        let mut holds =
-                            |held: &&Held| happens.implications.holds(&summary.terms, event.occurs, occurs(held.since));
-                        held[index] = now.iter().filter(|held| holds(held)).copied().collect();
+                    now.retain(|held| held.0 != lock);
+                }
+                (Role::Unlock, None) => now.clear(),
+                _ => {}
+            }
+        }
+    }
+
+    fn find_held(
+        &mut self,
+        summary: &mut Summarizer<'_>,
+        happens: &mut Happens,
+        control: &mut Control,
+        indices: &[usize],
+    ) {
+        let mut histories: Vec<History> = Vec::new();
+        for &index in indices {
+            let event = &summary.skeleton.events[index];
+            let (role, occurs, lock) = (event.role, event.occurs, address(summary, event));
+            match (role, lock) {
+                (Role::Lock, Some(lock)) if self.takers.contains(&index) => {
+                    let at = histories.iter().position(|history| history.lock == lock).unwrap_or_else(|| {
+                        histories.push(History { lock, steps: Vec::new(), held: Term::FALSE });
+                        histories.len() - 1
+                    });
+                    let history = &mut histories[at];
+                    history.steps.push(index);
+                    history.held = summary.terms.or2(history.held, occurs);
+                }
+                (Role::Unlock, lock) => {
+                    let stays = summary.terms.not(occurs);
+                    for history in histories.iter_mut().filter(|history| lock.is_none_or(|lock| lock == history.lock)) {
+                        history.steps.push(index);
+                        history.held = summary.terms.and2(history.held, stays);
+                    }
+                }
+                _ => {
+                    for history in &histories {
+                        if is_held(summary, happens, control, occurs, history) {
+                            let since = last_given(summary, happens, occurs, history);
+                            self.held[index].push(Held { lock: history.lock, since });
+                        }
                     }
                 }
             }
         }
-        Sections { held, begun, takers: trusted.into_values().flatten().collect() }
     }
 
     /// The event that took the lock that this one gives back: nobody has touched it since.
@@ -103,8 +162,56 @@ impl Sections {
     }
 }
 
+/// The events of each thread, in their order.
+fn by_thread(events: &[Event]) -> Vec<Vec<usize>> {
+    let mut threads: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
+    for (index, event) in events.iter().enumerate() {
+        threads.entry(event.thread.0).or_default().push(index);
+    }
+    let in_order = |mut indices: Vec<usize>| {
+        indices.sort_by_key(|&index| (events[index].node, index));
+        indices
+    };
+    threads.into_values().map(in_order).collect()
+}
+
+/// Whether a lock is held where `occurs` holds. Most often the last steps on the lock tell.
+fn is_held(
+    summary: &mut Summarizer<'_>,
+    happens: &mut Happens,
+    control: &mut Control,
+    occurs: Term,
+    history: &History,
+) -> bool {
+    for &step in history.steps.iter().rev() {
+        let (role, made) = (summary.skeleton.events[step].role, summary.skeleton.events[step].occurs);
+        if happens.implications.clearly_holds(&summary.terms, occurs, made) {
+            return role == Role::Lock;
+        }
+        let not_made = summary.terms.not(made);
+        if !happens.implications.clearly_holds(&summary.terms, occurs, not_made) {
+            return control.implies(&summary.terms, occurs, history.held);
+        }
+    }
+    false
+}
+
+/// The last step that may have given a lock back where `occurs` holds.
+fn last_given(summary: &mut Summarizer<'_>, happens: &mut Happens, occurs: Term, history: &History) -> Option<usize> {
+    for &step in history.steps.iter().rev() {
+        let (role, made) = (summary.skeleton.events[step].role, summary.skeleton.events[step].occurs);
+        if role == Role::Unlock {
+            let not_made = summary.terms.not(made);
+            if !happens.implications.clearly_holds(&summary.terms, occurs, not_made) {
+                return Some(step);
+            }
+        }
+    }
+    None
+}
+
 /// The constant address of the lock that an event is about.
-fn address(summary: &Summarizer<'_>, event: &Event) -> Option<u64> {
+pub fn address(summary: &Summarizer<'_>, event: &Event) -> Option<u64> {
     let unit = event.reads.first().or(event.writes.first())?;
     summary.terms.as_bits(unit.address).map(|address| address as u64)
 }
@@ -147,7 +254,7 @@ fn is_trusted(summary: &Summarizer<'_>, happens: &mut Happens, lock: u64, takers
         let may_hit = event.writes.iter().any(|unit| may_touch(summary, unit.address, unit.bytes, lock));
         match event.role {
             _ if !may_hit => {}
-            Role::Lock | Role::Unlock | Role::TryLock => {}
+            Role::Lock | Role::Unlock | Role::TryLock | Role::Look => {}
             Role::Initialise => {
                 let always = |taker: &usize, happens: &mut Happens| {
                     happens.before(&summary.terms, occasion(index), occasion(*taker))
@@ -174,7 +281,7 @@ fn is_trusted(summary: &Summarizer<'_>, happens: &mut Happens, lock: u64, takers
 }
 
 /// Whether an access may touch the first word of a lock.
-fn may_touch(summary: &Summarizer<'_>, address: Term, bytes: u32, lock: u64) -> bool {
+pub fn may_touch(summary: &Summarizer<'_>, address: Term, bytes: u32, lock: u64) -> bool {
     match summary.terms.as_bits(address) {
         Some(known) => {
             let known = known as u64;

@@ -9,6 +9,7 @@ use leno_ir::interp::ViolationKind;
 use leno_ir::points_to::ObjectSet;
 use leno_ir::program::{BlockId, FuncId, Place, Span};
 use leno_logic::term::Term;
+use std::collections::BTreeMap;
 
 /// A moment of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -56,6 +57,8 @@ pub enum Role {
     /// May give it back.
     Unlock,
     Initialise,
+    /// Sees whether it can be had.
+    Look,
     /// Anything else.
     Other,
 }
@@ -113,12 +116,66 @@ pub struct Free {
     pub targets: ObjectSet,
 }
 
+/// The beginning of a heap object's life, if it is watched.
+#[derive(Clone, Copy, Debug)]
+pub struct Allocation {
+    pub instance: InstanceId,
+    pub node: NodeId,
+    pub path: Term,
+    pub span: Span,
+}
+
+/// The end of the life of a heap object that threads do not share, if it is watched.
+#[derive(Clone, Copy, Debug)]
+pub struct Release {
+    pub instance: InstanceId,
+    pub node: NodeId,
+    pub path: Term,
+}
+
+/// Something that may be an address, when the process ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Word {
+    pub value: Term,
+    /// The heap object that it lies in.
+    pub holder: Option<InstanceId>,
+    /// The thread that has returned it.
+    pub result_of: Option<ThreadIndex>,
+}
+
+/// An end of the process at which it matters what is left: all but those by `abort`.
+#[derive(Clone, Debug)]
+pub struct End {
+    pub node: NodeId,
+    pub path: Term,
+    /// Who ends it; nobody in particular if it ends with its last thread.
+    pub thread: Option<ThreadIndex>,
+    /// What may point to something, as far as it is known.
+    pub words: Vec<Word>,
+}
+
 /// The end of a stack object's life.
 #[derive(Clone, Copy, Debug)]
 pub struct Death {
     pub instance: InstanceId,
     pub node: NodeId,
     pub path: Term,
+}
+
+/// Where an atomic section may have been split: it goes on at `second`. Where the condition holds it was not, and nobody comes between.
+#[derive(Clone, Copy, Debug)]
+pub struct Seam {
+    pub first: NodeId,
+    pub second: NodeId,
+    pub condition: Term,
+}
+
+/// A thread would be stopped for ever in an atomic section.
+#[derive(Clone, Copy, Debug)]
+pub struct Stop {
+    /// Where the section began.
+    pub section: NodeId,
+    pub condition: Term,
 }
 
 /// A wait for the end of a thread, or that nobody will wait for it.
@@ -134,6 +191,8 @@ pub struct Join {
     pub handle: Term,
     /// What the thread returned, a word.
     pub result: Option<Term>,
+    /// In an atomic section: a variable that says that the thread had come to its end at this moment, so that nobody has to wait.
+    pub at_once: Option<(Term, NodeId)>,
 }
 
 /// A step that may have to wait.
@@ -230,6 +289,13 @@ pub struct Skeleton {
     pub checks: Vec<Check>,
     pub frees: Vec<Free>,
     pub deaths: Vec<Death>,
+    pub allocations: Vec<Allocation>,
+    pub releases: Vec<Release>,
+    pub ends: Vec<End>,
+    pub seams: Vec<Seam>,
+    pub stops: Vec<Stop>,
+    /// By moment of an atomic section: where that began.
+    pub sections: BTreeMap<NodeId, NodeId>,
     pub joins: Vec<Join>,
     pub waits: Vec<Wait>,
     pub sleeps: Vec<Sleep>,
@@ -297,9 +363,18 @@ impl Skeleton {
         self.checks.iter_mut().for_each(|check| put(&mut [&mut check.valid, &mut check.path, &mut check.address]));
         self.frees.iter_mut().for_each(|free| put(&mut [&mut free.valid, &mut free.path, &mut free.address]));
         self.deaths.iter_mut().for_each(|death| put(&mut [&mut death.path]));
+        self.allocations.iter_mut().for_each(|allocation| put(&mut [&mut allocation.path]));
+        self.releases.iter_mut().for_each(|release| put(&mut [&mut release.path]));
+        for end in &mut self.ends {
+            put(&mut [&mut end.path]);
+            end.words.iter_mut().for_each(|word| put(&mut [&mut word.value]));
+        }
+        self.seams.iter_mut().for_each(|seam| put(&mut [&mut seam.condition]));
+        self.stops.iter_mut().for_each(|stop| put(&mut [&mut stop.condition]));
         for join in &mut self.joins {
             put(&mut [&mut join.done, &mut join.path, &mut join.handle]);
             join.result.iter_mut().chain(&mut join.invalid).for_each(|term| put(&mut [term]));
+            join.at_once.iter_mut().for_each(|(term, _)| put(&mut [term]));
         }
         for wait in &mut self.waits {
             put(&mut [&mut wait.path, &mut wait.goes_on]);

@@ -70,8 +70,12 @@ impl Summarizer<'_> {
     }
 
     pub(crate) fn merge_two(&mut self, a: State, b: State) -> Result<State, Refused> {
-        if (a.section, a.depth) != (b.section, b.depth) {
+        if (a.section.is_some(), a.depth) != (b.section.is_some(), b.depth) {
             return Err(Refused::new("an atomic section begins or ends on some paths only"));
+        }
+        if a.section != b.section {
+            let (a, b) = self.meet_in_section(a, b);
+            return self.merge_two(a, b);
         }
         let condition = a.path;
         let mut locals = a.locals.as_ref().clone();

@@ -5,11 +5,11 @@
 //! condition folds to a constant unrolls as often as it runs, any other one up to its bound, where a *cut* is recorded. So the
 //! constants that a loop produces are there when the next one is unrolled, and threads and allocations are counted exactly.
 
-use crate::access::Look;
 use crate::counters::First;
 use crate::cssa::{Equations, Mode};
 use crate::features::{counts_locking, has_op, special_mutexes};
 use crate::function::{Calls, Recording, Summaries};
+use crate::leaks::{Leaving, watches_ends};
 use crate::liveness::{Live, live};
 use crate::nesting::{Element, nesting};
 use crate::objects::{Initial, Instance, InstanceId, Instances};
@@ -18,6 +18,7 @@ use crate::skeleton::{Bounded, Cut, Death, Input, NodeId, Skeleton, Thread, Thre
 use crate::state::State;
 use crate::trail::Deed;
 use crate::unroll::Running;
+use crate::words::Look;
 use crate::{Reported, Task};
 use leno_explore::Properties;
 use leno_ir::callgraph::CallGraph;
@@ -50,6 +51,8 @@ impl Refused {
 pub struct Bounds {
     pub default: u32,
     pub particular: BTreeMap<Bounded, u32>,
+    /// Loops whose number of rounds is constant are cut short as well, where others see what they do.
+    pub is_sprint: bool,
 }
 
 impl Bounds {
@@ -135,11 +138,15 @@ pub struct Summarizer<'p> {
     /// Whether anybody can tell how often a lock is held.
     pub(crate) counts_locking: bool,
     pub(crate) here: (Place, Span),
+    /// By end of the process: what its thread knows then.
+    pub(crate) leaving: Vec<Leaving>,
     /// Contents that come from outside, and the addresses of the standard streams.
     pub(crate) given: Vec<Vec<u8>>,
     pub(crate) streams: Vec<u64>,
     /// Variables about the order, made while reads of counters were replaced.
     pub(crate) firsts: Vec<First>,
+    /// Locks, by address, of which nothing is read any more: their sections exclude each other.
+    pub(crate) exclusive: BTreeSet<u64>,
     pub(crate) calls: Calls,
     pub(crate) summaries: Summaries,
     /// The function that is being summarised for all its calls, if one is.
@@ -148,6 +155,8 @@ pub struct Summarizer<'p> {
     pub(crate) work: u64,
     /// Calls that were made by a summary.
     pub(crate) instantiated: usize,
+    /// In a sprint: whether something was cut that would not have been otherwise.
+    pub(crate) is_cut_short: bool,
     /// Functions that may call themselves.
     pub(crate) recursive: BTreeSet<FuncId>,
 }
@@ -192,17 +201,20 @@ impl<'p> Summarizer<'p> {
             current: None,
             undefined_word: None,
             has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
-            counts_locking: counts_locking(program),
+            counts_locking: counts_locking(program, &calls),
             here: (NOWHERE, Span::NONE),
+            leaving: Vec::new(),
             given: Vec::new(),
             streams: Vec::new(),
             firsts: Vec::new(),
-            // Equations are about one execution of a place.
-            calls: if task.mode == Mode::Cssa { Calls::Inline } else { task.calls },
+            exclusive: BTreeSet::new(),
+            // Equations are about one execution of a place, and so is what is left at the end.
+            calls: if task.mode == Mode::Cssa || watches_ends(task.properties) { Calls::Inline } else { task.calls },
             summaries: Summaries::default(),
             recording: None,
             work: 0,
             instantiated: 0,
+            is_cut_short: false,
             recursive: program.functions.ids().filter(|id| calls.is_recursive(*id)).collect(),
         }
     }
@@ -230,9 +242,8 @@ impl<'p> Summarizer<'p> {
         if self.properties.deadlock {
             self.add_moment();
         }
-        if self.properties.leak || self.properties.memtrack {
-            self.skeleton.gap("what is left at the end is not watched");
-        }
+        self.end_with_last_thread();
+        self.look_at_ends();
         Ok(())
     }
 
@@ -268,6 +279,7 @@ impl<'p> Summarizer<'p> {
             // The return from the entry function ends the process.
             let node = self.skeleton.add_node(started.index);
             self.skeleton.exits.push((state.path, node));
+            self.end_process(state, node, false);
         } else if let Some((mut state, result)) = returned {
             let result = match result {
                 Some(value) => self.fit(value, self.width(word)),
@@ -461,6 +473,9 @@ impl<'p> Summarizer<'p> {
             TerminatorKind::Exit(_) | TerminatorKind::Abort => {
                 let node = self.next_node(&mut state);
                 self.skeleton.exits.push((state.path, node));
+                if terminator.kind != TerminatorKind::Abort {
+                    self.end_process(&state, node, true);
+                }
             }
             TerminatorKind::Unreachable => self.violate(ViolationKind::Unreachable, state.path),
         }
@@ -549,10 +564,7 @@ impl<'p> Summarizer<'p> {
             Op::ObjectSize { .. } => return Err(Refused::new("the size of an object is asked for")),
             Op::Assume { cond } => {
                 let condition = self.condition(frame, &mut state, cond)?;
-                if state.section.is_some() {
-                    let holds = self.terms.implies(state.path, condition);
-                    self.skeleton.constraints.push(holds);
-                }
+                self.may_stop_inside(&state, condition);
                 return Ok(self.restrict(state, condition));
             }
             Op::Assert { cond, property, .. } => {
@@ -592,6 +604,7 @@ impl<'p> Summarizer<'p> {
                     }
                     let node = self.next_node(&mut state);
                     (state.section, state.section_writes) = (Some(node), Vec::new());
+                    self.skeleton.sections.insert(node, node);
                 }
                 state.depth += 1;
             }

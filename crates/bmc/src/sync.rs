@@ -134,7 +134,8 @@ impl Summarizer<'_> {
             | SyncOp::TryWriteLock
             | SyncOp::RwUnlock => self.read_write_lock(frame, state, place, op)?,
         };
-        self.skeleton.events[first..].iter_mut().for_each(|event| event.role = role(op, event.reads.len()));
+        let events = self.skeleton.events[first..].iter_mut().filter(|event| event.role != Role::Look);
+        events.for_each(|event| event.role = role(op, event.reads.len()));
         Ok(after.map(|(mut state, result)| {
             if let Some(dst) = dst {
                 let width = self.width(self.program.functions[frame.func].locals[dst].ty);
@@ -143,14 +144,6 @@ impl Summarizer<'_> {
             }
             state
         }))
-    }
-
-    /// Everything that may block inside an atomic section would split it.
-    fn may_block(&self, state: &State) -> Result<(), Refused> {
-        if state.section.is_some() {
-            return Err(Refused::new("an atomic section waits for something"));
-        }
-        Ok(())
     }
 
     fn nothing(&mut self, state: State, result: u128) -> Option<(State, Term)> {
@@ -200,6 +193,12 @@ impl Summarizer<'_> {
         let path = state.path;
         let after = self.last;
         let wakes = self.terms.variable(Sort::Bool, "wakes");
+        if state.section.is_some() && !timed {
+            // Nobody has had an opportunity to give a signal.
+            let awake = self.terms.not(self.skeleton.sleeps[sleep].path);
+            self.split_section(&mut state, awake);
+            self.goes_on_at_once(path, awake, wakes);
+        }
         let mut state = self.restrict(state, wakes)?;
         let node = self.next_node(&mut state);
         self.step(node, state.path);
@@ -248,9 +247,6 @@ impl Summarizer<'_> {
         place: (&Expr, Term),
         is_try: bool,
     ) -> Result<Option<(State, Term)>, Refused> {
-        if !is_try {
-            self.may_block(&state)?;
-        }
         let me = self.me();
         let offsets = self.mutex_words(frame, place);
         let after = self.words(frame, state, place, &offsets, &mut |this, old| {
@@ -407,9 +403,6 @@ impl Summarizer<'_> {
         place: (&Expr, Term),
         op: &SyncOp,
     ) -> Result<Option<(State, Term)>, Refused> {
-        if matches!(op, SyncOp::SemWait) {
-            self.may_block(&state)?;
-        }
         let one = self.word32(1);
         let most = self.word32(i32::MAX as u128);
         let after = self.words(frame, state, place, &[0], &mut |this, old| {
@@ -461,7 +454,6 @@ impl Summarizer<'_> {
         if matches!(op, SyncOp::OnceEnd) {
             return self.set_word(frame, state, place, DONE);
         }
-        self.may_block(&state)?;
         let running = self.word32(RUNNING);
         let after = self.words(frame, state, place, &[0], &mut |this, old| {
             let busy = this.is_word(old[0], RUNNING);
@@ -489,10 +481,7 @@ impl Summarizer<'_> {
         let one = self.word32(1);
         let operand = match op {
             SyncOp::BarrierInit { count } => Some(self.evaluate(frame, &mut state, count)?),
-            SyncOp::BarrierLeave { ticket } => {
-                self.may_block(&state)?;
-                Some(self.evaluate(frame, &mut state, ticket)?)
-            }
+            SyncOp::BarrierLeave { ticket } => Some(self.evaluate(frame, &mut state, ticket)?),
             _ => None,
         };
         let step = match op {
@@ -587,9 +576,6 @@ impl Summarizer<'_> {
         place: (&Expr, Term),
         op: &SyncOp,
     ) -> Result<Option<(State, Term)>, Refused> {
-        if matches!(op, SyncOp::ReadLock | SyncOp::WriteLock) {
-            self.may_block(&state)?;
-        }
         let (known, reading) = self.reads_of(&state, place.1)?;
         let me = self.me();
         let (zero, one) = (self.word32(0), self.word32(1));

@@ -60,8 +60,12 @@ impl Summarizer<'_> {
     ) -> Option<State> {
         self.affect(&mut state);
         let before = self.last;
-        let node = self.next_node(&mut state);
         let done = self.terms.variable(Sort::Bool, "joined");
+        let at_once = state.section.map(|here| (self.terms.variable(Sort::Bool, "joined at once"), here));
+        if let Some((at_once, _)) = at_once {
+            self.split_section(&mut state, at_once);
+        }
+        let node = self.next_node(&mut state);
         let word = u32::from(self.program.model.pointer_bits());
         let result = dst.map(|_| self.terms.variable(Sort::Bits(word), "joined result"));
         if self.properties.deadlock {
@@ -69,7 +73,12 @@ impl Summarizer<'_> {
             self.skeleton.waits.push(Wait { thread, after, path, goes_on: done, until: Until::End(handle) });
         }
         let invalid = self.invalid_handle(state.path);
-        self.skeleton.joins.push(Join { is_detach: false, invalid, done, node, path: state.path, handle, result });
+        if let Some((at_once, _)) = at_once {
+            let ends = invalid.map_or(done, |invalid| self.terms.or2(done, invalid));
+            self.goes_on_at_once(state.path, at_once, ends);
+        }
+        let (is_detach, path) = (false, state.path);
+        self.skeleton.joins.push(Join { is_detach, invalid, done, node, path, handle, result, at_once });
         let path = self.terms.and2(state.path, done);
         self.step(node, path);
         if let (Some(dst), Some(result)) = (dst, result) {
@@ -86,7 +95,8 @@ impl Summarizer<'_> {
         let path = self.terms.and2(state.path, valid);
         self.step(node, path);
         let (done, result) = (valid, None);
-        self.skeleton.joins.push(Join { is_detach: true, invalid, done, node, path: state.path, handle, result });
+        let (is_detach, path, at_once) = (true, state.path, None);
+        self.skeleton.joins.push(Join { is_detach, invalid, done, node, path, handle, result, at_once });
         self.restrict(state, valid)
     }
 

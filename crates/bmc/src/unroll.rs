@@ -15,8 +15,8 @@ use leno_ir::program::BlockId;
 use leno_logic::core::Answer;
 use leno_logic::limits::Limits;
 use leno_logic::solver::Solver;
-use leno_logic::term::Term;
-use rustc_hash::FxHashMap;
+use leno_logic::term::{Node, Term};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
@@ -25,6 +25,8 @@ use std::time::{Duration, Instant};
 const CONSTANT_ROUNDS: u32 = 10_000;
 /// The same, if others can see what it does.
 const EVENTFUL_ROUNDS: u32 = 32;
+/// How often such loops go round in a sprint.
+const SPRINT_ROUNDS: u32 = 2;
 /// How long to think about whether a loop waits.
 const QUICKLY: Duration = Duration::from_millis(20);
 
@@ -100,13 +102,7 @@ impl Summarizer<'_> {
             }
             let bound = self.bounds.of(what);
             if decided > bound || eventful / EVENTFUL_ROUNDS >= bound || rounds / CONSTANT_ROUNDS > bound {
-                let mut left: Vec<State> = head.into_iter().collect();
-                for block in &inner.blocks {
-                    left.extend(frame.pending.remove(block).unwrap_or_default());
-                }
-                for state in left {
-                    self.cut(state.path, what);
-                }
+                self.cut_loop(what, &inner.blocks, head, frame);
                 break;
             }
             before = head.clone();
@@ -117,6 +113,11 @@ impl Summarizer<'_> {
             // Once more after the head: now those who leave there are gone.
             let (first, rest) = inner.elements.split_at(1);
             self.run_elements(shape, first, frame)?;
+            if self.bounds.is_sprint && (decided >= 1 || eventful >= SPRINT_ROUNDS) {
+                self.is_cut_short |= inner.blocks.iter().any(|block| frame.pending.contains_key(block));
+                self.cut_loop(what, &inner.blocks, None, frame);
+                break;
+            }
             let mut inside = inner.blocks.iter().filter(|block| frame.pending.contains_key(block));
             if let (Some(&block), None) = (inside.next(), inside.next())
                 && block != inner.head
@@ -141,6 +142,17 @@ impl Summarizer<'_> {
         }
         frame.loops.pop();
         Ok(())
+    }
+
+    /// Nobody goes on in a loop: neither a state at its head, nor what waits to be executed in it.
+    fn cut_loop(&mut self, what: Bounded, blocks: &[BlockId], head: Option<State>, frame: &mut Frame) {
+        let mut left: Vec<State> = head.into_iter().collect();
+        for block in blocks {
+            left.extend(frame.pending.remove(block).unwrap_or_default());
+        }
+        for state in left {
+            self.cut(state.path, what);
+        }
     }
 
     /// A state that a loop has come back in, without the paths on which it has only waited since `then`: those on which nothing
@@ -208,6 +220,7 @@ impl Summarizer<'_> {
         }
         let all = self.terms.substitute(all, forgotten);
         let all = self.expanded(all);
+        let all = self.without_hard_arithmetic(all);
         if let Some(known) = self.terms.as_bool(all) {
             return !known;
         }
@@ -215,6 +228,29 @@ impl Summarizer<'_> {
         solver.assert(&self.terms, all);
         let quickly = Limits::until(Instant::now() + QUICKLY);
         solver.solve(&[], &quickly) == Answer::Unsatisfiable
+    }
+
+    /// The same, but quotients and products of what is not constant may be anything: to look into them takes longer than the answer is worth.
+    fn without_hard_arithmetic(&mut self, term: Term) -> Term {
+        let mut seen: FxHashSet<Term> = FxHashSet::default();
+        let mut anything: FxHashMap<Term, Term> = FxHashMap::default();
+        let mut open = vec![term];
+        while let Some(next) = open.pop() {
+            if !seen.insert(next) {
+                continue;
+            }
+            match self.terms.node(next) {
+                Node::Mul(a, _) if self.terms.as_bits(a).is_some() => {}
+                Node::Mul(..) | Node::Udiv(..) | Node::Urem(..) | Node::UmulOverflow(..) | Node::SmulOverflow(..) => {
+                    let any = self.terms.variable(self.terms.sort(next), "anything");
+                    anything.insert(next, any);
+                    continue;
+                }
+                _ => {}
+            }
+            open.extend(self.terms.node(next).operands());
+        }
+        if anything.is_empty() { term } else { self.terms.substitute(term, &anything) }
     }
 
     /// The condition that a state differs from an earlier one at the same place in something that matters there; None if it

@@ -1,6 +1,6 @@
 //! The staged engine against exhaustive exploration, on generated programs: two verdicts never contradict each other.
 //!
-//! `LENO_AGREEMENT=5000` tries that many; `LENO_AGREEMENT_FROM=n` starts elsewhere; `LENO_AGREEMENT_MODE=no-prune` does without pruning, `cssa`
+//! `LENO_AGREEMENT=5000` tries that many; `LENO_AGREEMENT_FROM=n` starts elsewhere, and a single one is printed; `LENO_AGREEMENT_MODE=no-prune` does without pruning, `cssa`
 //! without summaries, `inline` and `summary` execute each call where it is made and by a summary of its function. Where one of them has no
 //! verdict there is nothing to compare, which is counted.
 
@@ -68,6 +68,11 @@ fn nor_on_floats() {
     compare(&Shape::floating(), number("LENO_AGREEMENT", 100), task);
 }
 
+#[test]
+fn nor_where_atomic_sections_wait() {
+    compare(&Shape::waiting(), number("LENO_AGREEMENT", 100), task);
+}
+
 /// Every call by a summary, wherever that is possible.
 #[test]
 fn summaries_of_functions_never_contradict_exploration() {
@@ -83,11 +88,16 @@ fn compare(shape: &Shape, count: u64, task: impl Fn(Properties) -> Task) {
         ("race", Properties { race: true, ..none }),
         ("memory", Properties { memory: true, ..none }),
         ("deadlock", Properties { deadlock: true, ..none }),
+        ("leak", Properties { leak: true, ..none }),
+        ("memtrack", Properties { memtrack: true, ..none }),
         ("everything", Properties::DEFAULT),
     ];
     let (mut compared, mut violated, mut unknown) = (0, 0, std::collections::BTreeMap::<String, Vec<String>>::new());
     for seed in from..from + count {
         let program = generate(seed, shape);
+        if count == 1 {
+            println!("{}", program.to_c());
+        }
         for (name, properties) in kinds {
             let task = task(properties);
             let verdicts = verdicts(&program, &task);

@@ -9,10 +9,10 @@
 //! than this). An event that asks for values is planned with those that it was given, as far as it asks for the same there.
 
 use crate::event::{Access, Choice, Footprint};
-use crate::run::{Inputs, add_accesses, run_event, waits_at};
+use crate::run::{Inputs, add_accesses, is_leaving, run_event, waits_at};
 use crate::search::{Search, repeat};
 use crate::wakeup::{Planned, is_weak_initial};
-use leno_ir::interp::ThreadId;
+use leno_ir::interp::{Status, ThreadId};
 use std::collections::BTreeSet;
 
 /// What is known of an event that is to come earlier than it did.
@@ -29,7 +29,10 @@ impl Search<'_, '_, '_> {
     pub fn plant_races(&mut self) {
         for index in self.first_new..self.events.len() {
             for race in self.nodes[index].races.clone() {
-                if self.properties.race && self.is_data_race(race as usize, index) {
+                if self.properties.race
+                    && self.is_data_race(race as usize, index)
+                    && self.is_race_before(race as usize, index)
+                {
                     self.found_race(race as usize, index);
                     if self.finding.is_some() {
                         return;
@@ -51,7 +54,33 @@ impl Search<'_, '_, '_> {
             self.plan_switches(index);
         }
         self.plant_waiting();
+        self.plant_leaving();
         self.first_new = self.events.len();
+    }
+
+    /// Whether an event that races with an earlier one would do so, too, if it came first. A section might have to wait before
+    /// it gets there.
+    fn is_race_before(&mut self, first: usize, index: usize) -> bool {
+        let (thread, given) = (self.events[index].thread, self.events[index].choices.clone());
+        if self.events[index].steps < 2 {
+            return true;
+        }
+        let sequence = self.independent_of(first, index);
+        let Some(tried) = self.try_out(first, &sequence, thread, &given) else { return false };
+        let accesses = &self.events[first].footprint.0;
+        accesses.iter().any(|a| tried.footprint.0.iter().any(|b| a.races(*b)))
+    }
+
+    /// The events between two that do not depend on the first one.
+    fn independent_of(&self, first: usize, end: usize) -> Vec<Planned> {
+        let event = &self.events[first];
+        let later = self.events[first + 1..end].iter().filter(|later| !event.is_before(&later.clock));
+        let planned = later.map(|later| Planned {
+            thread: later.thread,
+            footprint: later.footprint.clone(),
+            choices: later.choices.clone(),
+        });
+        planned.collect()
     }
 
     /// Threads that wait at the end might have been first.
@@ -72,21 +101,27 @@ impl Search<'_, '_, '_> {
         }
     }
 
+    /// Threads that would have ended the program, had not another one done so, might have been first.
+    fn plant_leaving(&mut self) {
+        let Some(last) = self.events.len().checked_sub(1).filter(|_| self.has_end_properties()) else { return };
+        let ends = Footprint(vec![Access::Everything]);
+        let (by, did_end) = (self.events[last].thread, self.events[last].footprint == ends);
+        let is_leaving = |thread: &ThreadId| {
+            *thread != by
+                && self.machine.threads()[*thread].status == Status::Running
+                && is_leaving(&self.machine, *thread)
+        };
+        let leaving: Vec<ThreadId> =
+            self.machine.threads().ids().filter(|thread| did_end && is_leaving(thread)).collect();
+        leaving.into_iter().for_each(|thread| self.plant(last, thread, Ahead::Certain(ends.clone())));
+    }
+
     /// Makes sure that an execution is explored in which the next event of `thread` comes before the event at `first`.
     fn plant(&mut self, first: usize, thread: ThreadId, ahead: Ahead) {
         if self.preemptions.is_some() {
             return self.plan_switch(first, thread);
         }
-        let event = &self.events[first];
-        let mut sequence: Vec<Planned> = self.events[first + 1..]
-            .iter()
-            .filter(|later| !event.is_before(&later.clock))
-            .map(|later| Planned {
-                thread: later.thread,
-                footprint: later.footprint.clone(),
-                choices: later.choices.clone(),
-            })
-            .collect();
+        let mut sequence = self.independent_of(first, self.events.len());
         let may_wait = matches!(ahead, Ahead::MayWait(_));
         let last = match ahead {
             Ahead::Certain(footprint) | Ahead::MayWait(footprint) => Planned { thread, footprint, choices: Vec::new() },

@@ -289,7 +289,7 @@ impl<'p> Search<'_, 'p, '_> {
     }
 
     /// Whether it matters when the program ends.
-    fn has_end_properties(&self) -> bool {
+    pub fn has_end_properties(&self) -> bool {
         self.properties.leak || self.properties.memtrack
     }
 

@@ -2,7 +2,7 @@
 
 use leno_c::driver::{Input, Options, compile};
 use leno_explore::{Explored, Limits, Properties, explore, options};
-use leno_ir::interp::{Captured, Image, MAIN, Machine, Prng, StepResult, ThreadId, ViolationKind};
+use leno_ir::interp::{Captured, Image, Machine, Prng, StepResult, ThreadId, ViolationKind};
 use leno_ir::program::Program;
 use std::collections::HashSet;
 use std::collections::hash_map::DefaultHasher;
@@ -67,12 +67,16 @@ fn the_program_may_end_before_others_have_freed() {
     expect(&main("pthread_join(t[0], 0);"), false, false);
     // Not before the object is there, and not while it is.
     expect(&main("while (!q) ;"), true, false);
+    // Two may want to end it, and either may come first.
+    let other = "void *other(void *unused) { if (q == 0) exit(0); return 0; }\n";
+    let text = main("pthread_create(&t[1], 0, other, 0); pthread_join(t[0], 0);");
+    expect(&format!("{other}{text}"), true, false);
 }
 
 fn statement(random: &mut Prng, out: &mut String) {
     let place = ["a", "b"][random.below(2) as usize];
     let other = ["a", "b"][random.below(2) as usize];
-    let _ = match random.below(8) {
+    let _ = match random.below(11) {
         0 | 1 => writeln!(out, "{{ struct node *n = malloc(16); n->next = 0; {place} = n; }}"),
         2 => writeln!(out, "{place} = {other};"),
         3 => writeln!(out, "{place} = 0;"),
@@ -82,6 +86,9 @@ fn statement(random: &mut Prng, out: &mut String) {
         ),
         5 => writeln!(out, "{{ void *n = malloc(8); q++; free(n); }}"),
         6 => writeln!(out, "if (q == {}) {place} = 0;", random.below(3)),
+        7 => writeln!(out, "if (q == {}) exit(0);", random.below(3)),
+        8 => writeln!(out, "if (q == {}) abort();", random.below(3)),
+        9 => writeln!(out, "{{ struct node *n = malloc(16); n->next = {place}; {other} = n; }}"),
         _ => writeln!(out, "q++;"),
     };
 }
@@ -132,8 +139,8 @@ fn plain(program: &Program) -> Option<(bool, bool)> {
             match next.step(thread, &mut Captured::new(0)) {
                 StepResult::Done => stack.push(next),
                 StepResult::Exited(_) => {
-                    leaks |= next.leak(MAIN, ViolationKind::Leak).is_some();
-                    loses |= next.leak(MAIN, ViolationKind::LostMemory).is_some();
+                    leaks |= next.leak(thread, ViolationKind::Leak).is_some();
+                    loses |= next.leak(thread, ViolationKind::LostMemory).is_some();
                 }
                 StepResult::Violation(_) => return None,
                 StepResult::Blocked | StepResult::Aborted => {}

@@ -105,6 +105,15 @@ impl Shape {
         Shape { statements: 4, features_at_once: 3, always, ..Shape::small() }.without(Feature::Calls)
     }
 
+    /// Two threads with atomic sections, most of which may have to wait in the middle.
+    pub fn waiting() -> Shape {
+        use Feature::*;
+        let features = [Mutexes, Conditions, Semaphores, ReadWriteLocks, Barriers, OddThreads, OddLocking];
+        let features =
+            features.into_iter().chain([Assumptions, Heap, Pointers, Nondeterminism, Loops, Leaving]).collect();
+        Shape { features, features_at_once: 2, always: vec![Sections, Sections, WaitingSections], ..Shape::small() }
+    }
+
     /// The same without a feature.
     pub fn without(mut self, feature: Feature) -> Shape {
         self.features.retain(|one| *one != feature);

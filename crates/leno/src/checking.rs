@@ -19,6 +19,7 @@ use leno_c::diagnostic::render_excerpt;
 use leno_explore::{Bounds, Explored, Incomplete, Limits, Properties, Stats};
 use leno_ir::program::{Program, Span};
 use leno_ir::witness::{Claim, Step, Witness};
+use leno_logic::limits::Stop;
 use leno_replay::{ReplayOptions, Replayed};
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -56,6 +57,8 @@ pub struct CheckOptions {
     pub calls: leno_bmc::Calls,
     /// How many MiB the program may have allocated at once.
     pub memory: Option<u64>,
+    /// Where the staged engine says how far it has come.
+    pub progress: leno_bmc::Progress,
     /// How to force what is found on the real program; None: do not.
     pub replay: Option<ReplayOptions>,
 }
@@ -73,6 +76,7 @@ impl Default for CheckOptions {
             mode: leno_bmc::Mode::default(),
             calls: leno_bmc::Calls::default(),
             memory: None,
+            progress: leno_bmc::Progress::default(),
             replay: None,
         }
     }
@@ -163,7 +167,9 @@ pub fn check(
     match options.engine {
         Engine::Auto => check_by_turns(program, options, interrupted),
         Engine::Explore => check_exploring(program, options, interrupted),
-        Engine::Staged => check_staged(program, options, &|| interrupted(&Stats::default()).is_some()),
+        Engine::Staged => {
+            check_staged(program, options, options.timeout, &BTreeSet::new(), &|| interrupted(&Stats::default()))
+        }
     }
 }
 
@@ -182,8 +188,7 @@ fn check_by_turns(
     let left = || options.timeout.map(|timeout| timeout.saturating_sub(start.elapsed()));
     let at_most = |turn: Duration| Some(left().map_or(turn, |left| left.min(turn)));
     let staged = |timeout: Option<Duration>| {
-        let options = CheckOptions { timeout, ..options.clone() };
-        check_staged(program, &options, &|| interrupted(&Stats::default()).is_some())
+        check_staged(program, options, timeout, &BTreeSet::new(), &|| interrupted(&Stats::default()))
     };
     let is_over = |checked: &Checked| {
         let is_late = left().is_some_and(|left| left.is_zero());
@@ -226,14 +231,17 @@ fn check_exploring(
 
 /// Finds violation after violation with the staged engine, each at another place. The last one of the list is the verdict on
 /// what is left.
-pub fn check_all(program: &Program, options: &CheckOptions, interrupted: &dyn Fn() -> bool) -> Vec<Checked> {
+pub fn check_all(
+    program: &Program,
+    options: &CheckOptions,
+    interrupted: &dyn Fn() -> Option<Interruption>,
+) -> Vec<Checked> {
     let end = options.timeout.map(|timeout| Instant::now() + timeout);
     let mut reported = BTreeSet::new();
     let mut found = Vec::new();
     loop {
         let timeout = end.map(|end| end.saturating_duration_since(Instant::now()));
-        let options = CheckOptions { timeout, ..options.clone() };
-        let checked = check_staged_beside(program, &options, &reported, interrupted);
+        let checked = check_staged(program, options, timeout, &reported, interrupted);
         let is_new = match &checked.verdict {
             Verdict::Unsafe(witness, _) => reported.insert(Reported::of(&witness.claim)),
             _ => false,
@@ -254,18 +262,21 @@ pub fn check_all(program: &Program, options: &CheckOptions, interrupted: &dyn Fn
     }
 }
 
-fn check_staged(program: &Program, options: &CheckOptions, interrupted: &dyn Fn() -> bool) -> Checked {
-    check_staged_beside(program, options, &BTreeSet::new(), interrupted)
-}
-
-fn check_staged_beside(
+/// The verdict of the staged engine, which may take so long, beside what was reported already.
+fn check_staged(
     program: &Program,
     options: &CheckOptions,
+    timeout: Option<Duration>,
     reported: &BTreeSet<Reported>,
-    interrupted: &dyn Fn() -> bool,
+    interrupted: &dyn Fn() -> Option<Interruption>,
 ) -> Checked {
+    let why = Cell::new(None);
+    let stop = || {
+        why.set(why.get().or_else(interrupted));
+        why.get().is_some()
+    };
     let mut limits = leno_logic::limits::Limits::default();
-    limits.deadline = options.timeout.map(|timeout| Instant::now() + timeout);
+    limits.deadline = timeout.map(|timeout| Instant::now() + timeout);
     limits.memory = options.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20));
     let task = Task {
         unwinding: options.unwinding.clone(),
@@ -274,9 +285,10 @@ fn check_staged_beside(
         mode: options.mode,
         calls: options.calls,
         reported: reported.clone(),
+        progress: options.progress.clone(),
         ..Task::new(options.properties)
     };
-    let (staged, stats) = leno_bmc::check(program, &task, &limits, interrupted);
+    let (staged, stats) = leno_bmc::check(program, &task, &limits, &stop);
     let verdict = match staged {
         leno_bmc::Staged::Safe => Verdict::Safe,
         leno_bmc::Staged::Unsafe(witness) => {
@@ -284,16 +296,22 @@ fn check_staged_beside(
             let replayed = replay(program, options, &witness);
             Verdict::Unsafe(Box::new(witness), replayed)
         }
-        leno_bmc::Staged::Unknown(unknown) => Verdict::Unknown(staged_unknown(&stats, unknown)),
+        leno_bmc::Staged::Unknown(unknown) => Verdict::Unknown(staged_unknown(options, &stats, unknown, why.get())),
     };
     Checked { verdict, stats: Figures::Staged(stats) }
 }
 
 /// What to say when the staged engine has no verdict.
-fn staged_unknown(stats: &leno_bmc::Stats, unknown: leno_bmc::Unknown) -> Unknown {
-    let leno_bmc::Unknown { reason, completed } = unknown;
+fn staged_unknown(
+    options: &CheckOptions,
+    stats: &leno_bmc::Stats,
+    unknown: leno_bmc::Unknown,
+    interruption: Option<Interruption>,
+) -> Unknown {
+    let leno_bmc::Unknown { mut reason, stop, completed } = unknown;
     let established = match &completed {
         Some(completed) => completed.to_string(),
+        None if stats.threads == 0 => "nothing was looked at completely".to_string(),
         None => format!("{} threads with {} accesses to what they share", stats.threads, stats.events),
     };
     let more: Vec<String> = completed
@@ -301,11 +319,24 @@ fn staged_unknown(stats: &leno_bmc::Stats, unknown: leno_bmc::Unknown) -> Unknow
         .flat_map(|completed| &completed.loops)
         .map(|(name, bound)| format!("{name}={}", bound.saturating_mul(4)))
         .collect();
-    let advice = match (completed.and_then(|completed| completed.switches), more.is_empty()) {
+    let mut advice = match (completed.and_then(|completed| completed.switches), more.is_empty()) {
         (Some(switches), true) => format!("a larger --context-bound than {switches}, or none"),
         (_, true) => "--engine explore tries the schedules one by one".to_string(),
         (_, false) => format!("more time, or larger bounds: --unwindset {}", more.join(",")),
     };
+    let limit = match stop {
+        None | Some(Stop::Solver) => None,
+        Some(Stop::Time) => Some(Interruption::Time),
+        Some(Stop::Memory) => Some(Interruption::Memory),
+        Some(Stop::Cancelled) => interruption,
+    };
+    if let Some(limit) = limit {
+        let (described, help) = stopped(options, Some(limit));
+        reason = described;
+        if limit == Interruption::Memory {
+            advice = help.to_string();
+        }
+    }
     Unknown { reason, established, advice }
 }
 

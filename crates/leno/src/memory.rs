@@ -3,7 +3,12 @@
 //! A thread looks now and then at how much memory the process has. Over the limit, it first asks: the search looks at a flag all the
 //! time, stops, and says what is known. If nobody answers soon (the front end does not look), or the memory keeps growing, it
 //! says `UNKNOWN` itself and ends the process with the exit code for that, before the system does it with another.
+//!
+//! A limit on the address space (`ulimit -v`) is one, too, and a hard one: an allocation beyond it ends the process at once, in the solver
+//! (C++) as in Rust. So we stop a little below it, by what a growing table may want to have at once. (What is reserved without being used
+//! counts: stacks above all, and the allocator's reserves.)
 
+use leno_bmc::Progress;
 use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,8 +20,8 @@ const MIB: u64 = 1 << 20;
 /// How often it looks.
 const PERIOD: Duration = Duration::from_millis(5);
 
-/// How long a search may take to stop.
-const PATIENCE: Duration = Duration::from_millis(500);
+/// How long a search may take to stop. (It gives back what it has, which may take a while.)
+const PATIENCE: Duration = Duration::from_secs(3);
 
 #[derive(Clone)]
 pub struct MemoryLimit {
@@ -25,6 +30,8 @@ pub struct MemoryLimit {
     over: Arc<AtomicBool>,
     /// How far the search has come.
     executions: Arc<AtomicU64>,
+    /// The same, of the staged engine.
+    pub progress: Progress,
     /// Nobody has to watch any more.
     done: Arc<AtomicBool>,
 }
@@ -32,8 +39,14 @@ pub struct MemoryLimit {
 impl MemoryLimit {
     /// Watches from now on. Without a number: three quarters of what the machine has.
     pub fn watch(mebibytes: Option<u64>) -> MemoryLimit {
-        let mebibytes = mebibytes.unwrap_or_else(|| machine_memory() / MIB / 4 * 3);
-        let limit = MemoryLimit { mebibytes, over: Arc::default(), executions: Arc::default(), done: Arc::default() };
+        let mebibytes = mebibytes.unwrap_or_else(|| machine_memory() / MIB / 4 * 3).min(address_space() / MIB);
+        let limit = MemoryLimit {
+            mebibytes,
+            over: Arc::default(),
+            executions: Arc::default(),
+            progress: Progress::default(),
+            done: Arc::default(),
+        };
         let watched = limit.clone();
         // If no thread can be had, there is no memory for one either: the search finds out by itself.
         let _ = thread::Builder::new().name("memory".to_string()).spawn(move || watched.look());
@@ -56,14 +69,16 @@ impl MemoryLimit {
     }
 
     fn look(&self) {
-        let limit = self.bytes();
+        let (limit, address_space) = (self.bytes(), address_space());
         let mut since: Option<Instant> = None;
         while !self.done.load(Ordering::Relaxed) {
-            let resident = resident_memory();
-            if resident > limit {
+            let (reserved, resident) = memory();
+            let room = room(resident);
+            if resident > limit || reserved.saturating_add(room) > address_space {
                 self.over.store(true, Ordering::Relaxed);
                 let is_late = since.get_or_insert_with(Instant::now).elapsed() > PATIENCE;
-                if is_late || resident > limit.saturating_add(limit / 4).saturating_add(64 * MIB) {
+                let grows = resident > limit.saturating_add(limit / 4).saturating_add(64 * MIB);
+                if is_late || grows || reserved.saturating_add(room / 4) > address_space {
                     self.give_up();
                 }
             }
@@ -72,22 +87,33 @@ impl MemoryLimit {
     }
 
     fn give_up(&self) -> ! {
+        let established = match self.progress.completed() {
+            Some(completed) => completed.to_string(),
+            None => match self.executions.load(Ordering::Relaxed) {
+                0 => "nothing was looked at completely".to_string(),
+                executions => format!("no violation in {executions} executions; there are more"),
+            },
+        };
         println!(
-            "UNKNOWN: the memory limit of {} MiB was reached\n  \
-             = no violation in {} executions; there are more\n  \
+            "UNKNOWN: the memory limit of {} MiB was reached\n  = {established}\n  \
              = help: allow more with --memory, or make the program smaller",
-            self.mebibytes,
-            self.executions.load(Ordering::Relaxed)
+            self.mebibytes
         );
         std::process::exit(2);
     }
 }
 
-/// What the process occupies now.
-fn resident_memory() -> u64 {
-    let pages =
-        fs::read_to_string("/proc/self/statm").ok().and_then(|text| text.split(' ').nth(1)?.parse::<u64>().ok());
-    pages.unwrap_or(0) * 4096
+/// What an allocation may want to have at once, in a process that occupies so much: tables grow by doubling, and a thread's heap by
+/// 64 MiB.
+fn room(resident: u64) -> u64 {
+    resident / 4 + (resident / 2).min(96 * MIB)
+}
+
+/// What the process has reserved, and what it occupies.
+fn memory() -> (u64, u64) {
+    let text = fs::read_to_string("/proc/self/statm").unwrap_or_default();
+    let mut pages = text.split(' ').map(|field| field.parse::<u64>().unwrap_or(0) * 4096);
+    (pages.next().unwrap_or(0), pages.next().unwrap_or(0))
 }
 
 /// What there is, of this machine or of the part of it that we are confined to.
@@ -98,13 +124,12 @@ fn machine_memory() -> u64 {
     });
     let confined =
         fs::read_to_string("/sys/fs/cgroup/memory.max").ok().and_then(|text| text.trim().parse::<u64>().ok());
-    total.map_or(u64::MAX, |kib| kib * 1024).min(confined.unwrap_or(u64::MAX)).min(address_space())
+    total.map_or(u64::MAX, |kib| kib * 1024).min(confined.unwrap_or(u64::MAX))
 }
 
-/// What is left of a limit on the address space (`ulimit -v`) beside what is reserved without being used: stacks above all.
+/// A limit on the address space (`ulimit -v`).
 fn address_space() -> u64 {
     let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let line = limits.lines().find_map(|line| line.strip_prefix("Max address space"));
-    let limit = line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok());
-    limit.map_or(u64::MAX, |limit| limit.saturating_sub(1536 * MIB).max(limit / 4))
+    line.and_then(|line| line.split_whitespace().next()?.parse::<u64>().ok()).unwrap_or(u64::MAX)
 }

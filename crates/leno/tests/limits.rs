@@ -60,12 +60,44 @@ int main(void) {
 }
 ";
 
+/// A list that another thread goes along while it grows, as long as somebody wants.
+const LIST: &str = "#include <pthread.h>
+#include <stdlib.h>
+void reach_error(void);
+int __VERIFIER_nondet_int(void);
+struct node { struct node *next; int value; } *head;
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+void *look(void *unused) {
+    pthread_mutex_lock(&lock);
+    for (struct node *node = head; node; node = node->next)
+        if (node->value == 0) reach_error();
+    pthread_mutex_unlock(&lock);
+    return 0;
+}
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, look, 0);
+    for (int i = __VERIFIER_nondet_int(); i > 0; i--) {
+        struct node *node = malloc(sizeof *node);
+        pthread_mutex_lock(&lock);
+        node->next = head;
+        node->value = i;
+        head = node;
+        pthread_mutex_unlock(&lock);
+    }
+    return 0;
+}
+";
+
 /// What `leno check` says about a program, and how long it takes.
-fn check(program: &str, words: &[&str]) -> (Ending, String, Duration) {
+fn check(engine: &str, program: &str, words: &[&str]) -> (Ending, String, Duration) {
+    check_by(Command::new(env!("CARGO_BIN_EXE_leno")), engine, program, words)
+}
+
+fn check_by(mut command: Command, engine: &str, program: &str, words: &[&str]) -> (Ending, String, Duration) {
     let scratch = Scratch::new("limits");
     fs::write(scratch.path("a.c"), program).expect("the file can be written");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_leno"));
-    command.current_dir(scratch.path("")).args(["check", "--engine", "explore", "--property", "assert"]);
+    command.current_dir(scratch.path("")).args(["check", "--engine", engine, "--property", "assert"]);
     command.args(words).arg("a.c").env_remove("CC");
     let start = Instant::now();
     let finished = run(&mut command, b"", Duration::from_secs(120)).expect("leno runs");
@@ -74,13 +106,47 @@ fn check(program: &str, words: &[&str]) -> (Ending, String, Duration) {
 
 #[track_caller]
 fn is_unknown(program: &str, words: &[&str], reason: &str) -> Duration {
-    let (ending, said, took) = check(program, words);
+    let (ending, said, took) = check("explore", program, words);
     assert_eq!(ending, Ending::Status(2), "{said}");
     assert!(said.starts_with(&format!("UNKNOWN: {reason}")), "{said}");
     let lines: Vec<&str> = said.lines().collect();
     assert!(lines[1].starts_with("  = no violation "), "{said}");
     assert!(lines[2].starts_with("  = help: "), "{said}");
     took
+}
+
+/// UNKNOWN, for a reason, and with bounds that were completely explored.
+#[track_caller]
+fn is_explored_up_to_a_bound((ending, said, took): (Ending, String, Duration), reason: &str) -> Duration {
+    assert_eq!(ending, Ending::Status(2), "{said}");
+    assert!(said.starts_with(&format!("UNKNOWN: {reason}")), "{said}");
+    let lines: Vec<&str> = said.lines().collect();
+    let bounded = "  = no violation under any schedule while the loop at a.c:";
+    assert!(lines[1].starts_with(bounded) && lines[1].ends_with(" times"), "{said}");
+    assert!(lines[2].starts_with("  = help: "), "{said}");
+    took
+}
+
+#[test]
+fn the_staged_engine_keeps_to_time() {
+    let said = check("staged", LIST, &["--timeout", "4"]);
+    let took = is_explored_up_to_a_bound(said, "the time limit of 4 s was reached");
+    assert!(took < Duration::from_secs(7), "{took:?}");
+}
+
+#[test]
+fn the_staged_engine_keeps_to_memory() {
+    let said = check("staged", LIST, &["--memory", "150"]);
+    is_explored_up_to_a_bound(said, "the memory limit of 150 MiB was reached");
+}
+
+/// Beyond a limit on the address space allocations fail, also those of the solver: that must never be tried.
+#[test]
+fn the_staged_engine_keeps_to_its_address_space() {
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -v 2600000; exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_leno")]);
+    let said = check_by(command, "staged", LIST, &["--memory", "100000"]);
+    is_explored_up_to_a_bound(said, "the memory limit of 2539 MiB was reached");
 }
 
 #[test]
@@ -99,11 +165,13 @@ fn memory_runs_out() {
 #[test]
 fn memory_runs_out_before_the_search_begins() {
     let body = "a = a * 3 + (a + 1) * (a + 2);\n".repeat(100_000);
-    is_unknown(
-        &format!("int main(void) {{ int a = 0;\n{body} return a; }}\n"),
-        &["--memory", "30"],
-        "the memory limit",
-    );
+    let program = format!("int main(void) {{ int a = 0;\n{body} return a; }}\n");
+    for engine in ["explore", "staged"] {
+        let (ending, said, _) = check(engine, &program, &["--memory", "30"]);
+        assert_eq!(ending, Ending::Status(2), "{said}");
+        assert!(said.starts_with("UNKNOWN: the memory limit of 30 MiB was reached\n"), "{said}");
+        assert!(said.contains("\n  = nothing was looked at completely\n"), "{said}");
+    }
 }
 
 #[test]
@@ -114,24 +182,33 @@ fn few_preemptions_are_no_proof() {
             pthread_t a, b; pthread_create(&a, 0, add, 0); pthread_create(&b, 0, add, 0);
             pthread_join(a, 0); pthread_join(b, 0); if (x != 2) reach_error(); return 0; }\n";
     is_unknown(lost, &["--preemptions", "0"], "schedules with more preemptions were left out");
-    let (ending, said, _) = check(lost, &["--preemptions", "1", "--no-replay"]);
+    let (ending, said, _) = check("explore", lost, &["--preemptions", "1", "--no-replay"]);
     assert_eq!(ending, Ending::Status(1), "{said}");
 }
 
-#[test]
-fn ctrl_c_ends_it_with_what_is_known() {
+/// What is said when Ctrl-C is pressed after some seconds.
+fn interrupt(engine: &str, program: &str) -> String {
     let scratch = Scratch::new("limits");
-    fs::write(scratch.path("a.c"), ENDLESS).expect("the file can be written");
+    fs::write(scratch.path("a.c"), program).expect("the file can be written");
     let mut command = Command::new(env!("CARGO_BIN_EXE_leno"));
-    command.current_dir(scratch.path("")).args(["check", "--engine", "explore", "--property", "assert", "a.c"]);
+    command.current_dir(scratch.path("")).args(["check", "--engine", engine, "--property", "assert", "a.c"]);
     let child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("leno runs");
-    std::thread::sleep(Duration::from_secs(2));
+    std::thread::sleep(Duration::from_secs(4));
     let start = Instant::now();
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
     assert!(sent.success());
     let output = child.wait_with_output().expect("it ends");
-    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
     assert_eq!(output.status.code(), Some(2), "{said}");
+    said
+}
+
+#[test]
+fn ctrl_c_ends_it_with_what_is_known() {
+    let said = interrupt("explore", ENDLESS);
     assert!(said.starts_with("UNKNOWN: it was interrupted\n  = no violation in "), "{said}");
+    let said = interrupt("staged", LIST);
+    let known = "UNKNOWN: it was interrupted\n  = no violation under any schedule while the loop at a.c:";
+    assert!(said.starts_with(known), "{said}");
 }

@@ -5,6 +5,7 @@
 
 pub mod blast;
 pub mod core;
+pub mod interval;
 pub mod limits;
 pub mod literal;
 pub mod order;

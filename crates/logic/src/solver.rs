@@ -46,6 +46,9 @@ pub struct Solver {
     proof: Proof,
     recorded: Option<Query>,
     outside: Option<Outside>,
+    /// What making circuits may take, and why it took too long, if it did.
+    limits: Limits,
+    stopped: Option<Stop>,
 }
 
 /// What another solver said to the last query.
@@ -86,6 +89,8 @@ impl Solver {
             proof,
             recorded: None,
             outside: None,
+            limits: Limits::default(),
+            stopped: None,
         };
         solver.observe(Lit::TRUE); // so that a core always has something to ask the theory about
         solver
@@ -94,6 +99,12 @@ impl Solver {
     /// Keeps a record of everything that the solver is given from now on, for [`Solver::query`].
     pub fn recording(mut self) -> Solver {
         self.recorded = Some(Query::default());
+        self
+    }
+
+    /// Makes circuits within limits, too. When they are reached, the literals of terms mean nothing any more, and there are no answers.
+    pub fn within(mut self, limits: &Limits) -> Solver {
+        self.limits = limits.clone();
         self
     }
 
@@ -117,11 +128,22 @@ impl Solver {
         match terms.as_bool(term) {
             Some(value) => Lit::from(value),
             None => {
-                let lit = self.blaster.literal(terms, term, self.core.as_mut());
+                let Some(&lit) = self.bits(terms, term).first() else { return Lit::TRUE };
                 self.record(|query| query.definition(lit, term));
                 lit
             }
         }
+    }
+
+    /// The literals of a term's bits; none if there was no time for them.
+    fn bits(&mut self, terms: &Terms, term: Term) -> Vec<Lit> {
+        if self.stopped.is_some() {
+            return Vec::new();
+        }
+        self.blaster.bits_within(terms, term, self.core.as_mut(), &self.limits).unwrap_or_else(|stop| {
+            self.stopped = Some(stop);
+            Vec::new()
+        })
     }
 
     /// Demands that the Boolean `term` holds.
@@ -137,12 +159,17 @@ impl Solver {
             let equal = self.literal(terms, equal);
             return self.add_clause(&[!guard, equal]);
         }
-        let a = self.blaster.bits(terms, a, self.core.as_mut());
-        let b = self.blaster.bits(terms, b, self.core.as_mut());
+        let (a, b) = (self.bits(terms, a), self.bits(terms, b));
         for (a, b) in a.into_iter().zip(b) {
-            if a != b {
-                self.add_clause(&[!guard, !a, b]);
-                self.add_clause(&[!guard, a, !b]);
+            match [a, b].map(|bit| bit.var() == Lit::TRUE.var()) {
+                _ if a == b => {}
+                // (A constant is half of the matter.)
+                [_, true] => self.add_clause(&[!guard, a.with_value(b == Lit::TRUE)]),
+                [true, _] => self.add_clause(&[!guard, b.with_value(a == Lit::TRUE)]),
+                _ => {
+                    self.add_clause(&[!guard, !a, b]);
+                    self.add_clause(&[!guard, a, !b]);
+                }
             }
         }
     }
@@ -227,7 +254,7 @@ impl Solver {
     pub fn solve(&mut self, assumptions: &[Lit], limits: &Limits) -> Answer {
         self.outside = None;
         loop {
-            if let Some(stop) = limits.stop() {
+            if let Some(stop) = self.stopped.or_else(|| limits.stop()) {
                 return Answer::Unknown(stop);
             }
             let answer = self.search(assumptions, limits);

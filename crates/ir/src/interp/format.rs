@@ -1,72 +1,21 @@
 //! `printf`: directives, flags and conversions, byte for byte as glibc writes them in the C locale.
 
 use super::decimal::{Decimal, Parts, hexadecimal, is_negative, take_apart};
+use super::directive::{Count, Length, Print};
 use super::external::{NativeCall, VariableArguments};
 use super::violation::{Violation, ViolationKind};
 use crate::program::FloatKind;
 
 type Checked<T> = Result<T, Box<Violation>>;
 
-/// The size of an argument.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Length {
-    Char,
-    Short,
-    #[default]
-    Int,
-    Long,
-    LongLong,
-    LongDouble,
-}
-
-impl Length {
-    /// How many bytes an integer of this length has, given those of `long`.
-    pub fn bytes(self, long: u64) -> u64 {
-        match self {
-            Length::Char => 1,
-            Length::Short => 2,
-            Length::Int => 4,
-            Length::Long => long,
-            Length::LongLong | Length::LongDouble => 8,
-        }
-    }
-
-    /// Reads `hh`, `h`, `l`, `ll`, `q`, `L`, `j`, `z`, `t`, and moves past it.
-    pub fn parse(format: &[u8], at: &mut usize, long: u64) -> Length {
-        let word = if long == 8 { Length::Long } else { Length::Int };
-        let (length, len) = match &format[*at..] {
-            [b'h', b'h', ..] => (Length::Char, 2),
-            [b'h', ..] => (Length::Short, 1),
-            [b'l', b'l', ..] => (Length::LongLong, 2),
-            [b'l', ..] => (Length::Long, 1),
-            [b'q', ..] | [b'j', ..] => (Length::LongLong, 1),
-            [b'L', ..] => (Length::LongDouble, 1),
-            [b'z' | b't' | b'Z', ..] => (word, 1),
-            _ => (Length::Int, 0),
-        };
-        *at += len;
-        length
-    }
-}
-
-/// A width or a precision, as the format has it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Count {
-    Number(u64),
-    /// `*`: the next argument, or the one at this position (from 1).
-    Argument(Option<usize>),
-}
-
-#[derive(Clone, Debug, Default)]
+/// A directive with the width and the precision that its arguments say.
+#[derive(Clone, Debug)]
 struct Directive {
     left: bool,
     plus: bool,
     space: bool,
     alternative: bool,
     zero: bool,
-    /// As the format has them, and what they turned out to be.
-    width_count: Option<Count>,
-    precision_count: Option<Count>,
     width: usize,
     precision: Option<usize>,
     length: Length,
@@ -117,7 +66,8 @@ pub(super) fn format(
         let directive = match at < format.len() {
             true => {
                 at += 1;
-                Some(parse(call, format, &mut at)?)
+                let parsed = Print::parse(format, &mut at, call.pointer_bytes());
+                Some(parsed.ok_or_else(|| call.invalid("the format ends inside a directive".to_string()))?)
             }
             false => None,
         };
@@ -131,80 +81,16 @@ pub(super) fn format(
     let mut out = Vec::with_capacity(format.len());
     for (text, directive) in pieces {
         out.extend_from_slice(text);
-        if let Some(mut directive) = directive {
-            settle_counts(call, &mut directive, &mut values)?;
+        if let Some(directive) = directive {
+            let directive = settle_counts(call, &directive, &mut values)?;
             convert(call, &directive, &mut values, &mut out)?;
         }
     }
     Ok(out)
 }
 
-fn parse(call: &NativeCall<'_, '_>, format: &[u8], at: &mut usize) -> Checked<Directive> {
-    let mut directive = Directive::default();
-    let start = *at;
-    match number(format, at) {
-        Some(position) if format.get(*at) == Some(&b'$') && position > 0 => {
-            *at += 1;
-            directive.position = Some(position as usize);
-        }
-        _ => *at = start,
-    }
-    while let Some(flag) = format.get(*at) {
-        match flag {
-            b'-' => directive.left = true,
-            b'+' => directive.plus = true,
-            b' ' => directive.space = true,
-            b'#' => directive.alternative = true,
-            b'0' => directive.zero = true,
-            b'\'' | b'I' => {}
-            _ => break,
-        }
-        *at += 1;
-    }
-    directive.width_count = count(format, at);
-    if format.get(*at) == Some(&b'.') {
-        *at += 1;
-        directive.precision_count = Some(count(format, at).unwrap_or(Count::Number(0)));
-    }
-    directive.length = Length::parse(format, at, call.pointer_bytes());
-    let Some(conversion) = format.get(*at) else {
-        return Err(call.invalid("the format ends inside a directive".to_string()));
-    };
-    directive.conversion = *conversion;
-    *at += 1;
-    Ok(directive)
-}
-
-fn number(format: &[u8], at: &mut usize) -> Option<u64> {
-    let mut number = None;
-    while let Some(digit) = format.get(*at).filter(|digit| digit.is_ascii_digit()) {
-        let value: u64 = number.unwrap_or(0);
-        number = Some(value.saturating_mul(10).saturating_add(u64::from(digit - b'0')));
-        *at += 1;
-    }
-    number
-}
-
-fn count(format: &[u8], at: &mut usize) -> Option<Count> {
-    if format.get(*at) != Some(&b'*') {
-        return number(format, at).map(Count::Number);
-    }
-    *at += 1;
-    let start = *at;
-    match number(format, at) {
-        Some(position) if format.get(*at) == Some(&b'$') && position > 0 => {
-            *at += 1;
-            Some(Count::Argument(Some(position as usize)))
-        }
-        _ => {
-            *at = start;
-            Some(Count::Argument(None))
-        }
-    }
-}
-
 /// Finds out what a width and a precision are. A negative width means left; a negative precision means none.
-fn settle_counts(call: &mut NativeCall<'_, '_>, directive: &mut Directive, values: &mut Values<'_>) -> Checked<()> {
+fn settle_counts(call: &mut NativeCall<'_, '_>, print: &Print, values: &mut Values<'_>) -> Checked<Directive> {
     let mut settled = |count: Option<Count>| -> Checked<Option<i64>> {
         Ok(match count {
             None => None,
@@ -212,15 +98,24 @@ fn settle_counts(call: &mut NativeCall<'_, '_>, directive: &mut Directive, value
             Some(Count::Argument(position)) => Some(i64::from(values.integer(call, 4, position)? as i32)),
         })
     };
-    let width = settled(directive.width_count)?.unwrap_or(0);
-    let precision = settled(directive.precision_count)?;
-    directive.left |= width < 0;
-    directive.width = bounded(call, width.unsigned_abs())?;
-    directive.precision = match precision.map(u64::try_from) {
-        Some(Ok(precision)) => Some(bounded(call, precision)?),
-        _ => None,
-    };
-    Ok(())
+    let width = settled(print.width)?.unwrap_or(0);
+    let precision = settled(print.precision)?;
+    let Print { left, plus, space, alternative, zero, length, conversion, position, .. } = *print;
+    Ok(Directive {
+        left: left || width < 0,
+        plus,
+        space,
+        alternative,
+        zero,
+        width: bounded(call, width.unsigned_abs())?,
+        precision: match precision.map(u64::try_from) {
+            Some(Ok(precision)) => Some(bounded(call, precision)?),
+            _ => None,
+        },
+        length,
+        conversion,
+        position,
+    })
 }
 
 /// glibc refuses to format more than this, and so do we before memory runs out.
@@ -234,7 +129,7 @@ fn bounded(call: &NativeCall<'_, '_>, count: u64) -> Checked<usize> {
 /// The values of all arguments, in order, when directives name them by position: how large each one is, the directives say.
 fn fetch_by_position<'d>(
     call: &mut NativeCall<'_, '_>,
-    directives: impl Iterator<Item = &'d Directive>,
+    directives: impl Iterator<Item = &'d Print>,
     arguments: &mut VariableArguments,
 ) -> Checked<Vec<u128>> {
     let mut sizes: Vec<Option<FloatKind>> = Vec::new();
@@ -248,7 +143,7 @@ fn fetch_by_position<'d>(
         bytes[position - 1] = size;
     };
     for directive in directives {
-        for count in [directive.width_count, directive.precision_count] {
+        for count in [directive.width, directive.precision] {
             if let Some(Count::Argument(Some(position))) = count {
                 note(position, None, 4);
             }
@@ -256,7 +151,9 @@ fn fetch_by_position<'d>(
         let Some(position) = directive.position else { continue };
         match directive.conversion {
             b's' | b'S' | b'p' | b'n' => note(position, None, call.pointer_bytes()),
-            b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => note(position, Some(float_kind(directive)), 0),
+            b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
+                note(position, Some(directive.length.float_kind()), 0)
+            }
             _ => note(position, None, directive.length.bytes(call.pointer_bytes())),
         }
     }
@@ -265,10 +162,6 @@ fn fetch_by_position<'d>(
         None => arguments.integer(call, bytes).map(u128::from),
     });
     fetch.collect()
-}
-
-fn float_kind(directive: &Directive) -> FloatKind {
-    if directive.length == Length::LongDouble { FloatKind::F80 } else { FloatKind::F64 }
 }
 
 fn convert(
@@ -319,7 +212,7 @@ fn convert(
         }
         b'm' => pad(directive, "", b"Success", b' ', out),
         b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
-            let kind = float_kind(directive);
+            let kind = directive.length.float_kind();
             let bits = values.float(call, kind, position)?;
             float(directive, kind, bits, out);
         }

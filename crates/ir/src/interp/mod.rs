@@ -55,6 +55,7 @@
 mod arithmetic;
 mod bytes;
 mod decimal;
+pub mod directive;
 mod enabled;
 mod environment;
 mod eval;

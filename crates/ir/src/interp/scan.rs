@@ -1,8 +1,8 @@
 //! `scanf` and its family, and `strtod`.
 
+use super::directive::Scan;
 use super::external::{Checked, Known, NativeCall, VariableArguments};
 use super::float::f80_from_f64;
-use super::format::Length;
 use super::stdio::{get, push_back, standard_input, stream_at};
 use super::value::Value;
 use crate::program::FloatKind;
@@ -109,57 +109,6 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | 9..=13)
 }
 
-struct Directive {
-    suppressed: bool,
-    width: usize,
-    length: Length,
-    conversion: u8,
-    set: Vec<u8>,
-}
-
-fn parse(call: &NativeCall<'_, '_>, format: &[u8], at: &mut usize) -> Checked<Directive> {
-    let suppressed = format.get(*at) == Some(&b'*');
-    *at += usize::from(suppressed);
-    let mut width = 0usize;
-    while let Some(digit) = format.get(*at).filter(|digit| digit.is_ascii_digit()) {
-        width = width.saturating_mul(10).saturating_add(usize::from(digit - b'0'));
-        *at += 1;
-    }
-    let length = Length::parse(format, at, call.pointer_bytes());
-    let Some(conversion) = format.get(*at) else {
-        return Err(call.invalid("the format ends inside a directive".to_string()));
-    };
-    *at += 1;
-    let set = if *conversion == b'[' { parse_set(format, at) } else { Vec::new() };
-    let width = if width == 0 { usize::MAX } else { width };
-    Ok(Directive { suppressed, width, length, conversion: *conversion, set })
-}
-
-/// The bytes that `%[…]` accepts.
-fn parse_set(format: &[u8], at: &mut usize) -> Vec<u8> {
-    let negated = format.get(*at) == Some(&b'^');
-    *at += usize::from(negated);
-    let start = *at;
-    let mut listed = [false; 256];
-    while let Some(byte) = format.get(*at) {
-        if *byte == b']' && *at > start {
-            *at += 1;
-            break;
-        }
-        match format.get(*at..*at + 3) {
-            Some([from, b'-', to]) if *to != b']' => {
-                (*from..=*to).for_each(|byte| listed[usize::from(byte)] = true);
-                *at += 3;
-            }
-            _ => {
-                listed[usize::from(*byte)] = true;
-                *at += 1;
-            }
-        }
-    }
-    (0..=255).filter(|byte| listed[usize::from(*byte)] != negated).collect()
-}
-
 fn scan(call: &mut NativeCall<'_, '_>, mut input: Input, format_index: usize) -> Checked<Value> {
     let format = call.text(call.word(format_index)?, usize::MAX)?;
     let mut arguments = VariableArguments::area(call, format_index + 1)?;
@@ -185,7 +134,8 @@ fn scan(call: &mut NativeCall<'_, '_>, mut input: Input, format_index: usize) ->
             }
             break;
         }
-        let directive = parse(call, &format, &mut at)?;
+        let parsed = Scan::parse(&format, &mut at, call.pointer_bytes());
+        let directive = parsed.ok_or_else(|| call.invalid("the format ends inside a directive".to_string()))?;
         if !matches!(directive.conversion, b'c' | b'[' | b'n') {
             input.skip_space(call)?;
         }
@@ -208,43 +158,36 @@ fn end_of_input() -> Value {
 }
 
 /// What a directive stores, or nothing when the input does not match.
-fn convert(call: &mut NativeCall<'_, '_>, input: &mut Input, directive: &Directive) -> Checked<Option<Vec<u8>>> {
+fn convert(call: &mut NativeCall<'_, '_>, input: &mut Input, directive: &Scan) -> Checked<Option<Vec<u8>>> {
     let bytes = directive.length.bytes(call.pointer_bytes()) as usize;
+    let most = directive.width.unwrap_or(usize::MAX);
     let with_end = |mut text: Vec<u8>| {
         text.push(0);
         text
     };
     Ok(match directive.conversion {
-        b'd' | b'u' => {
-            scan_integer(call, input, directive.width, 10)?.map(|value| value.to_le_bytes()[..bytes].to_vec())
-        }
-        b'i' => scan_integer(call, input, directive.width, 0)?.map(|value| value.to_le_bytes()[..bytes].to_vec()),
-        b'o' => scan_integer(call, input, directive.width, 8)?.map(|value| value.to_le_bytes()[..bytes].to_vec()),
-        b'x' | b'X' => {
-            scan_integer(call, input, directive.width, 16)?.map(|value| value.to_le_bytes()[..bytes].to_vec())
-        }
+        b'd' | b'u' => scan_integer(call, input, most, 10)?.map(|value| value.to_le_bytes()[..bytes].to_vec()),
+        b'i' => scan_integer(call, input, most, 0)?.map(|value| value.to_le_bytes()[..bytes].to_vec()),
+        b'o' => scan_integer(call, input, most, 8)?.map(|value| value.to_le_bytes()[..bytes].to_vec()),
+        b'x' | b'X' => scan_integer(call, input, most, 16)?.map(|value| value.to_le_bytes()[..bytes].to_vec()),
         b'p' => {
             let len = call.pointer_bytes() as usize;
-            scan_integer(call, input, directive.width, 16)?.map(|value| value.to_le_bytes()[..len].to_vec())
+            scan_integer(call, input, most, 16)?.map(|value| value.to_le_bytes()[..len].to_vec())
         }
         b'n' => Some((input.count as u64).to_le_bytes()[..bytes].to_vec()),
-        b's' => Some(with_end(input.take(call, directive.width, |_, byte| !is_space(byte))?)),
+        b's' => Some(with_end(input.take(call, most, |_, byte| !is_space(byte))?)),
         b'c' => {
-            let count = if directive.width == usize::MAX { 1 } else { directive.width };
+            let count = directive.width.unwrap_or(1);
             let taken = input.take(call, count, |_, _| true)?;
             (taken.len() == count).then_some(taken)
         }
         b'[' => {
-            let taken = input.take(call, directive.width, |_, byte| directive.set.contains(&byte))?;
+            let taken = input.take(call, most, |_, byte| directive.set.contains(&byte))?;
             (!taken.is_empty()).then(|| with_end(taken))
         }
         b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => {
-            let kind = match directive.length {
-                Length::Long => FloatKind::F64,
-                Length::LongDouble => FloatKind::F80,
-                _ => FloatKind::F32,
-            };
-            let text = input.take(call, directive.width, continues_float)?;
+            let kind = directive.float_kind();
+            let text = input.take(call, most, continues_float)?;
             let (len, bits) = parse_float(&text, kind);
             (len > 0).then(|| bits.to_le_bytes()[..usize::from(kind.bits() / 8)].to_vec())
         }

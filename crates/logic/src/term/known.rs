@@ -2,8 +2,12 @@
 //!
 //! Computed once for each node, from those of its operands. They decide comparisons of vectors that share nothing but their
 //! ranges (an `unsigned char` is less than 256), find that a mask does nothing, and turn vectors into constants.
+//!
+//! Of a variable nothing is known by itself. Who knows more (all that is ever written to a place is 0 or 1) can say so
+//! ([`Terms::learn`]), and find out before what would follow from it ([`Terms::known_under`]).
 
 use super::{Node, Term, Terms, word};
+use rustc_hash::FxHashMap;
 
 /// The bits that are always 0 and the bits that are always 1.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -69,7 +73,8 @@ impl Known {
         self.zeros | self.ones
     }
 
-    fn either(self, other: Known) -> Known {
+    /// What holds of one as well as of the other.
+    pub fn either(self, other: Known) -> Known {
         Known { zeros: self.zeros & other.zeros, ones: self.ones & other.ones }
     }
 
@@ -79,10 +84,14 @@ impl Known {
 
     /// What is known of a node of `width` bits (0 for a Boolean) whose operands are in the arena.
     pub(super) fn of(terms: &Terms, node: Node, width: u32) -> Known {
+        Known::of_operands(terms, node, width, |term| terms.known(term))
+    }
+
+    /// The same, with what is known of the operands.
+    fn of_operands(terms: &Terms, node: Node, width: u32, known: impl Fn(Term) -> Known) -> Known {
         if width == 0 {
             return Known::NOTHING;
         }
-        let known = |term: Term| terms.known(term);
         match node {
             Node::Bits { value, .. } => Known::exactly(width, value),
             Node::Ite(_, a, b) => known(a).either(known(b)),
@@ -104,6 +113,50 @@ impl Known {
             },
             Node::SignExtend { term, .. } => sign_extension(terms.width(term), known(term), width),
             _ => Known::NOTHING,
+        }
+    }
+}
+
+impl Terms {
+    /// What would be known of `terms` if `facts` were known of variables; none: they have no value yet, and so has what is made of them. Operands
+    /// come first.
+    pub fn known_under(
+        &self,
+        terms: &[Term],
+        facts: &FxHashMap<Term, Option<Known>>,
+    ) -> FxHashMap<Term, Option<Known>> {
+        let mut found: FxHashMap<Term, Option<Known>> = FxHashMap::default();
+        for &term in terms {
+            let node = self.node(term);
+            let of = |operand: Term| found.get(&operand).copied().unwrap_or(Some(self.known(operand)));
+            let known = match (facts.get(&term), node) {
+                (Some(&fact), _) => fact,
+                (None, Node::Ite(_, a, b)) if self.width(term) > 0 => match (of(a), of(b)) {
+                    (Some(a), Some(b)) => Some(a.either(b)),
+                    (one, other) => one.or(other),
+                },
+                _ if node.operands().any(|operand| of(operand).is_none()) => None,
+                _ => {
+                    let known = |operand| of(operand).unwrap_or(Known::NOTHING);
+                    Some(Known::of_operands(self, node, self.width(term), known).both(self.known(term)))
+                }
+            };
+            found.insert(term, known);
+        }
+        found
+    }
+
+    /// Takes in what is the same in all models that matter, of variables: then of all that is made of them.
+    pub fn learn(&mut self, facts: &[(Term, Known)]) {
+        for &(variable, known) in facts {
+            self.known[variable.index()] = known;
+        }
+        for index in 0..self.nodes.len() {
+            let node = self.nodes[index];
+            if !matches!(node, Node::Variable(_)) {
+                let known = Known::of(self, node, u32::from(self.widths[index]));
+                self.known[index] = known.both(self.known[index]);
+            }
         }
     }
 }
