@@ -5,11 +5,11 @@
 //! of threads that are stuck at locks whose owners are in the set is the other one, whatever the rest of the program does.
 //!
 //! Signals: one that is given while somebody sleeps wakes exactly one who sleeps then. So each signal is matched to at most one wake-up
-//! between; a wake-up needs a signal or a broadcast; and nobody can be stuck asleep if a broadcast, or a signal without a
-//! match, came after.
+//! between; a wake-up needs a signal or a broadcast, and is matched to the one that caused it and to no other; a broadcast ends all
+//! sleeps that it comes upon; and nobody can be stuck asleep if a broadcast, or a signal without a match, came after.
 
 use crate::compose::{Composer, Suspect};
-use crate::skeleton::{Moment, Signal, Sleep, Until, Wait};
+use crate::skeleton::{Moment, NodeId, Signal, Sleep, Until, Wait};
 use leno_logic::literal::Lit;
 use leno_logic::term::Term;
 
@@ -131,12 +131,14 @@ impl Composer<'_, '_> {
         let mut matches = Vec::new();
         for signal in &signals {
             let row: Vec<Option<Lit>> = sleeps.iter().map(|sleep| self.may_match(signal, sleep)).collect();
-            let mut earlier: Vec<Lit> = Vec::new();
-            for lit in row.iter().flatten().filter(|_| !signal.is_broadcast) {
-                earlier.iter().for_each(|other| self.solver.add_clause(&[!*lit, !*other]));
-                earlier.push(*lit);
+            if !signal.is_broadcast {
+                self.at_most_one(row.iter().flatten().copied());
             }
             matches.push(row);
+        }
+        for (index, sleep) in sleeps.iter().enumerate() {
+            self.at_most_one(matches.iter().filter_map(|row| row[index]));
+            self.no_later_than_broadcasts(index, sleep, &signals, &matches);
         }
         for (index, sleep) in sleeps.iter().enumerate() {
             let Some((_, woken)) = sleep.wake else { continue };
@@ -150,6 +152,41 @@ impl Composer<'_, '_> {
         }
         self.no_signal_is_wasted(&sleeps, &signals, &matches);
         matches
+    }
+
+    /// At most one of the literals holds; those that hold up to each of them are counted.
+    fn at_most_one(&mut self, literals: impl Iterator<Item = Lit>) {
+        let mut some_before: Option<Lit> = None;
+        for lit in literals {
+            let some = self.solver.new_literal();
+            self.solver.add_clause(&[!lit, some]);
+            if let Some(before) = some_before {
+                self.solver.add_clause(&[!before, some]);
+                self.solver.add_clause(&[!before, !lit]);
+            }
+            some_before = Some(some);
+        }
+    }
+
+    /// A sleep during which a broadcast is given is ended by it, if not before.
+    fn no_later_than_broadcasts(
+        &mut self,
+        index: usize,
+        sleep: &Sleep,
+        signals: &[Signal],
+        matches: &[Vec<Option<Lit>>],
+    ) {
+        for (at, broadcast) in signals.iter().enumerate().filter(|(_, signal)| signal.is_broadcast) {
+            let same = self.summary.terms.eq(broadcast.address, sleep.address);
+            let given = self.summary.terms.and(&[same, broadcast.path, sleep.path]);
+            let Some(during) = self.happened_before(given, sleep.node, broadcast.node) else { continue };
+            for (other, row) in matches.iter().enumerate().filter(|(other, _)| *other != at) {
+                let Some(ends) = row[index] else { continue };
+                if let Some(later) = self.comes_before(broadcast.node, signals[other].node) {
+                    self.solver.add_clause(&[!during, !ends, !later]);
+                }
+            }
+        }
     }
 
     fn may_match(&mut self, signal: &Signal, sleep: &Sleep) -> Option<Lit> {
@@ -176,16 +213,33 @@ impl Composer<'_, '_> {
         for (index, signal) in signals.iter().enumerate().filter(|(_, signal)| !signal.is_broadcast) {
             for (of, sleep) in sleeps.iter().enumerate() {
                 let Some(asleep) = self.asleep_at(signal, sleep) else { continue };
-                let mut clause = vec![!asleep];
+                let over = self.solver.new_literal();
+                let mut clause = vec![!asleep, over];
                 clause.extend(matches[index].iter().flatten());
+                self.solver.add_clause(&clause);
+                let mut ended = vec![!over];
                 for (other, row) in matches.iter().enumerate() {
                     let Some(ends) = row[of].filter(|_| other != index) else { continue };
-                    let before = self.happened_before_literal(ends, signals[other].node, signal.node);
-                    clause.extend(before);
+                    ended.push(ends);
+                    // What ends it comes before.
+                    match self.comes_before(signals[other].node, signal.node) {
+                        Some(before) => self.solver.add_clause(&[!over, !ends, before]),
+                        None => self.solver.add_clause(&[!over, !ends]),
+                    }
                 }
-                self.solver.add_clause(&clause);
+                self.solver.add_clause(&ended);
             }
         }
+    }
+
+    /// The literal that one moment comes before another; none if it never does.
+    fn comes_before(&mut self, first: NodeId, second: NodeId) -> Option<Lit> {
+        let nodes = &self.summary.skeleton.nodes;
+        if nodes[first.0 as usize] == nodes[second.0 as usize] {
+            return (first < second).then_some(Lit::TRUE);
+        }
+        let (first, second) = (self.node(first), self.node(second));
+        Some(self.solver.before(first, second))
     }
 
     /// The literal that a sleep, which a wake-up ends, goes on when a signal is given.

@@ -105,34 +105,48 @@ enum Round {
     CutShort,
 }
 
-/// Waits on condition variables may end without a signal, except where deadlocks are concerned: a lost signal would never be one.
-/// So these are two questions.
+/// What cannot be asked together is asked one after the other.
+///
+/// Waits on condition variables may end without a signal, except where deadlocks are concerned: a lost signal would never be one. And what is lost at the
+/// end is found only to be looked at once more, which may fail: that must not stand in the way of anything else.
+fn questions(program: &Program, all: Properties) -> Vec<Properties> {
+    let mut rest = all;
+    let mut later = Vec::new();
+    if all.deadlock && has_condition_variables(program) {
+        rest.deadlock = false;
+        later.push(Properties { deadlock: true, ..Properties::NONE });
+    }
+    if all.memtrack && !all.leak {
+        rest.memtrack = false;
+        later.push(Properties { memtrack: true, ..Properties::NONE });
+    }
+    let first = Some(rest).filter(|rest| *rest != Properties::NONE || later.is_empty());
+    first.into_iter().chain(later).collect()
+}
+
 pub fn decide(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
-    let others = Properties { deadlock: false, ..task.properties };
-    if !task.properties.deadlock || others == Properties::NONE || !has_condition_variables(program) {
-        return deepen(program, task, limits);
+    let mut stats = Stats::default();
+    let mut verdict = Staged::Safe;
+    for properties in questions(program, task.properties) {
+        let (answer, more) = deepen(program, &Task { properties, ..task.clone() }, limits);
+        stats = Stats {
+            rounds: stats.rounds + more.rounds,
+            conflicts: stats.conflicts + more.conflicts,
+            lemmas: stats.lemmas + more.lemmas,
+            summarizing: stats.summarizing + more.summarizing,
+            pruning: stats.pruning + more.pruning,
+            composing: stats.composing + more.composing,
+            solving: stats.solving + more.solving,
+            ..more
+        };
+        match answer {
+            Staged::Safe => {}
+            Staged::Unsafe(_) | Staged::Unknown(Unknown { stop: Some(_), .. }) => return (answer, stats),
+            Staged::Unknown(_) if matches!(verdict, Staged::Safe) => verdict = answer,
+            Staged::Unknown(_) => {}
+        }
     }
-    let (first, stats) = deepen(program, &Task { properties: others, ..task.clone() }, limits);
-    if matches!(first, Staged::Unsafe(_) | Staged::Unknown(Unknown { stop: Some(_), .. })) {
-        return (first, stats);
-    }
-    let deadlock = Properties { deadlock: true, ..Properties::NONE };
-    let (second, more) = deepen(program, &Task { properties: deadlock, ..task.clone() }, limits);
-    let stats = Stats {
-        rounds: stats.rounds + more.rounds,
-        conflicts: stats.conflicts + more.conflicts,
-        lemmas: stats.lemmas + more.lemmas,
-        summarizing: stats.summarizing + more.summarizing,
-        pruning: stats.pruning + more.pruning,
-        composing: stats.composing + more.composing,
-        solving: stats.solving + more.solving,
-        ..more
-    };
-    match (first, second) {
-        (Staged::Safe, second) => (second, stats),
-        (_, Staged::Unsafe(witness)) => (Staged::Unsafe(witness), stats),
-        (first, _) => (first, stats),
-    }
+    (verdict, stats)
 }
 
 fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {

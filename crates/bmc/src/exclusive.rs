@@ -234,7 +234,8 @@ fn ends(summary: &mut Summarizer<'_>, happens: &mut Happens, begin: usize, later
     let mut closed: Vec<Term> = Vec::new();
     for &index in later {
         let Event { role, occurs, .. } = summary.skeleton.events[index];
-        let is_too_late = closed.iter().rev().any(|&step| happens.implications.clearly_holds(&summary.terms, occurs, step));
+        let is_too_late =
+            closed.iter().rev().any(|&step| happens.implications.clearly_holds(&summary.terms, occurs, step));
         if role == Role::Unlock && !is_too_late {
             let others: Vec<Term> = ends.iter().map(|end| summary.terms.not(end.occurs)).collect();
             let no_other = summary.terms.and(&others);
@@ -254,13 +255,7 @@ fn ends(summary: &mut Summarizer<'_>, happens: &mut Happens, begin: usize, later
 }
 
 /// What two sections have to do with each other; nothing if it is clear that one ends before the other begins.
-fn pair(
-    summary: &Summarizer<'_>,
-    happens: &mut Happens,
-    all: &[Section],
-    first: usize,
-    second: usize,
-) -> Option<Pair> {
+fn pair(summary: &Summarizer<'_>, happens: &mut Happens, all: &[Section], first: usize, second: usize) -> Option<Pair> {
     let events = &summary.skeleton.events;
     let mut may_be_first = [true; 2];
     for (at, [one, other]) in [[first, second], [second, first]].into_iter().enumerate() {
@@ -273,8 +268,7 @@ fn pair(
         {
             return None;
         }
-        may_be_first[at] =
-            !one.ends.is_empty() && !happens.before(&summary.terms, begin, occasion(&events[one.begin]));
+        may_be_first[at] = !one.ends.is_empty() && !happens.before(&summary.terms, begin, occasion(&events[one.begin]));
     }
     Some(Pair { sections: [first, second], may_be_first })
 }

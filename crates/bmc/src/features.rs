@@ -1,8 +1,8 @@
 //! What a program makes use of, at a glance.
 
-use leno_ir::points_to::{AbstractId, AbstractObject, ObjectSet, PointsTo};
 use leno_ir::callgraph::CallGraph;
 use leno_ir::index::Idx;
+use leno_ir::points_to::{AbstractId, AbstractObject, ObjectSet, PointsTo};
 use leno_ir::program::{Body, Datum, Expr, Op, Program, SyncOp};
 
 /// Whether the program has steps that can tell how often a lock was held: those that try, and those that destroy it while others may run; not

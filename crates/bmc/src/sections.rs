@@ -197,12 +197,7 @@ fn is_held(
 }
 
 /// The last step that may have given a lock back where `occurs` holds.
-fn last_given(
-    summary: &mut Summarizer<'_>,
-    happens: &mut Happens,
-    occurs: Term,
-    history: &History,
-) -> Option<usize> {
+fn last_given(summary: &mut Summarizer<'_>, happens: &mut Happens, occurs: Term, history: &History) -> Option<usize> {
     for &step in history.steps.iter().rev() {
         let (role, made) = (summary.skeleton.events[step].role, summary.skeleton.events[step].occurs);
         if role == Role::Unlock {

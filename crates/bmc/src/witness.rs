@@ -186,7 +186,10 @@ fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witn
             }
             let waiting = match (suspect, run.machine.deadlock()) {
                 (Suspect::Circle, _) => circle(&run.machine).ok_or("the locks are not waited for in a circle")?,
-                (_, Ending::Deadlock(waiting)) if !waiting.is_empty() => waiting,
+                // (Who came to his wait last may have ended another one's.)
+                (_, Ending::Deadlock(waiting)) if !waiting.is_empty() && run.machine.enabled_threads().is_empty() => {
+                    waiting
+                }
                 _ => return Err("the threads are not stuck".to_string()),
             };
             claim(&run.machine, &What::Deadlock(waiting))

@@ -428,8 +428,10 @@ fn report(
             false => (**witness).clone(),
         };
         let replayed = (!ask.no_replay).then(|| {
-            let input = input.to_vec();
-            let options = ReplayOptions { cc: sources.cc.clone(), machine, input, ..ReplayOptions::default() };
+            let mut options = ReplayOptions { cc: sources.cc.clone(), machine, ..ReplayOptions::default() };
+            options.input = input.to_vec();
+            // A witness from the end of a long run has all steps of that run.
+            options.timeout += Duration::from_micros(100) * u32::try_from(shorter.steps.len()).unwrap_or(u32::MAX);
             leno_replay::replay(program, &shorter, &options)
         });
         if predicted.is_tainted && !replayed.as_ref().is_some_and(Replayed::is_confirmed) {

@@ -43,10 +43,13 @@ pub(crate) fn operation(program: &Program, place: Place) -> Option<&Op> {
     blocks.get(place.block)?.instrs.get(place.index as usize).map(|instr| &instr.op)
 }
 
-/// Whether an event is a step that may wait.
+/// Whether an event is a step that may wait. (The start of a thread is at its first instruction, whatever that is.)
 pub(crate) fn waits(program: &Program, event: &Event) -> bool {
+    if matches!(event.kind, Kind::Start | Kind::Sleep { .. } | Kind::Release { .. }) {
+        return false;
+    }
     match operation(program, event.place) {
-        Some(Op::Sync { op, .. }) => may_wait(op) && !matches!(event.kind, Kind::Sleep { .. } | Kind::Release { .. }),
+        Some(Op::Sync { op, .. }) => may_wait(op),
         Some(Op::Join { .. }) => matches!(event.kind, Kind::Join { .. }),
         _ => false,
     }

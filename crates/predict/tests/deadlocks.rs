@@ -41,7 +41,7 @@ fn everybody_stuck_is_predicted_in_windows() {
         ("kept signal", signal.replace("WAIT", "while (!done)"), false),
     ];
     for (name, text, is_wrong) in cases {
-        let file = std::env::temp_dir().join(format!("leno-deadlocks-{}.c", std::process::id()));
+        let file = std::env::temp_dir().join(format!("leno-stuck-{}.c", std::process::id()));
         std::fs::write(&file, text.replace("NOISE", noise)).expect("it can be written");
         // (Sleep is to be sleep: it is what makes these runs lucky.)
         let library = library::Options { real_process: true, ..library::Options::default() };
