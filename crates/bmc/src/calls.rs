@@ -190,10 +190,8 @@ impl Summarizer<'_> {
                 None => self.call_known(func, state, values),
             };
         }
-        let is_pointer = |arg: &&Expr| !self.points_to.points_to(frame.func, arg).is_empty();
-        let pointers: Vec<usize> = (0..args.len()).filter(|index| is_pointer(&&args[*index])).collect();
-        let mut state = state;
-        if self.overwrite_all(&mut state, values, &pointers).is_none() {
+        let may_write = |arg: &Expr| !self.points_to.points_to(frame.func, arg).is_empty();
+        if args.iter().any(may_write) {
             return Err(Refused::new(format!("`{}` is called, whose effects are not encoded", function.name)));
         }
         let result = function.ret.map(|ty| self.input(&state, self.width(ty)));

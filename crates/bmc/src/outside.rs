@@ -153,34 +153,6 @@ impl Summarizer<'_> {
         Some(())
     }
 
-    /// A function of which nothing is known: any bytes from where these arguments point to up to the ends of the objects, constants excepted. None where
-    /// that cannot be said: it may be anywhere, on the heap, or where addresses are kept, which might then be those of anything.
-    pub(crate) fn overwrite_all(
-        &mut self,
-        state: &mut State,
-        values: &[Option<Term>],
-        pointers: &[usize],
-    ) -> Option<()> {
-        let (always, mut node) = (self.terms.bool(true), None);
-        for &index in pointers {
-            let address = self.known(values, index)?;
-            if address == 0 {
-                continue;
-            }
-            let instance = self.instances.get(self.instances.at(self.program.model, address)?);
-            if instance.is_constant {
-                continue;
-            }
-            if !self.points_to.contents(instance.object).is_empty() {
-                return None;
-            }
-            let room = self.room(state, address)?;
-            self.affect(state);
-            self.overwrite_at(state, address, room, always, &mut node)?;
-        }
-        Some(())
-    }
-
     /// The static object at an address, which threads share.
     fn shared_place(&self, address: u64) -> Option<InstanceId> {
         let id = self.instances.at(self.program.model, address)?;
