@@ -41,6 +41,11 @@ pub struct Options {
 }
 
 impl Options {
+    /// For a program that is going to be run as it is: signals, sleep and the environment are the real ones.
+    pub fn for_running() -> Options {
+        Options { library: library::Options { real_process: true, ..Default::default() }, ..Options::default() }
+    }
+
     fn model(&self) -> DataModel {
         self.preprocess.data_model
     }

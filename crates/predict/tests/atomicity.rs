@@ -18,7 +18,7 @@ fn blocks_that_others_break_are_predicted_and_the_others_hold() {
         let name = file.display().to_string();
         let text = std::fs::read_to_string(&file).expect("it can be read");
         let expected = text.lines().next().unwrap_or_default();
-        let program = match compile(&[Input::File(file)], &Options::default()) {
+        let program = match compile(&[Input::File(file)], &Options::for_running()) {
             Ok(compiled) => compiled.program,
             Err(failure) => panic!("{failure}"),
         };

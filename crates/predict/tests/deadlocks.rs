@@ -1,7 +1,6 @@
 //! Deadlocks that are no circles of locks, and runs that end in one. The first line of each program says what is expected.
 
 use leno_c::driver::{Input, Options, compile};
-use leno_c::library;
 use leno_explore::Properties;
 use leno_ir::witness::Claim;
 use leno_predict::record::{RecordOptions, Recorder};
@@ -44,9 +43,7 @@ fn everybody_stuck_is_predicted_in_windows() {
         let file = std::env::temp_dir().join(format!("leno-stuck-{}.c", std::process::id()));
         std::fs::write(&file, text.replace("NOISE", noise)).expect("it can be written");
         // (Sleep is to be sleep: it is what makes these runs lucky.)
-        let library = library::Options { real_process: true, ..library::Options::default() };
-        let options = Options { library, ..Options::default() };
-        let program = match compile(&[Input::File(file.clone())], &options) {
+        let program = match compile(&[Input::File(file.clone())], &Options::for_running()) {
             Ok(compiled) => compiled.program,
             Err(failure) => panic!("{failure}"),
         };
@@ -78,7 +75,7 @@ fn everybody_stuck_is_predicted_from_one_run() {
     for file in files {
         let name = file.display().to_string();
         let text = std::fs::read_to_string(&file).expect("it can be read");
-        let program = match compile(&[Input::File(file)], &Options::default()) {
+        let program = match compile(&[Input::File(file)], &Options::for_running()) {
             Ok(compiled) => compiled.program,
             Err(failure) => panic!("{failure}"),
         };

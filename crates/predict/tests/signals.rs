@@ -2,7 +2,6 @@
 //! it would have ended. What its handlers do is recorded, or the report says that it is not.
 
 use leno_c::driver::{Input, Options, compile};
-use leno_c::library;
 use leno_ir::program::Program;
 use leno_predict::record::{RecordOptions, Recorder};
 use leno_predict::trace::Trace;
@@ -43,9 +42,7 @@ fn recorded_like_native(name: &str, body: &str) -> Recorded {
     let compiled = Command::new("cc").args(["-w", "-o"]).arg(&native).arg(&file).arg("-lpthread").status();
     assert!(compiled.expect("cc runs").success());
     let plain = Command::new(&native).env("LENO_TEST", "a value").output().expect("it runs");
-    let options =
-        Options { library: library::Options { real_process: true, ..Default::default() }, ..Options::default() };
-    let program = match compile(&[Input::File(file.clone())], &options) {
+    let program = match compile(&[Input::File(file.clone())], &Options::for_running()) {
         Ok(compiled) => compiled.program,
         Err(failure) => panic!("{failure}"),
     };

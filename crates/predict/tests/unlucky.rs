@@ -16,7 +16,7 @@ fn every_hidden_race_is_predicted_from_one_run() {
     assert_eq!(files.len(), 10);
     for file in files {
         let name = file.display().to_string();
-        let program = match compile(&[Input::File(file)], &Options::default()) {
+        let program = match compile(&[Input::File(file)], &Options::for_running()) {
             Ok(compiled) => compiled.program,
             Err(failure) => panic!("{failure}"),
         };
