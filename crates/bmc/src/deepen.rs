@@ -124,11 +124,15 @@ fn questions(program: &Program, all: Properties) -> Vec<Properties> {
     first.into_iter().chain(later).collect()
 }
 
+/// Each question has a sprint before any is gone into.
 pub fn decide(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
+    let mut questions = questions(program, task.properties);
+    if let [_] = questions[..] {
+        return deepen(program, task, limits, Stage::Both);
+    }
     let mut stats = Stats::default();
-    let mut verdict = Staged::Safe;
-    for properties in questions(program, task.properties) {
-        let (answer, more) = deepen(program, &Task { properties, ..task.clone() }, limits);
+    let mut ask = |properties: Properties, stage: Stage| {
+        let (answer, more) = deepen(program, &Task { properties, ..task.clone() }, limits, stage);
         stats = Stats {
             rounds: stats.rounds + more.rounds,
             conflicts: stats.conflicts + more.conflicts,
@@ -139,17 +143,39 @@ pub fn decide(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats
             solving: stats.solving + more.solving,
             ..more
         };
-        match answer {
-            Staged::Safe => {}
-            Staged::Unsafe(_) | Staged::Unknown(Unknown { stop: Some(_), .. }) => return (answer, stats),
-            Staged::Unknown(_) if matches!(verdict, Staged::Safe) => verdict = answer,
-            Staged::Unknown(_) => {}
+        (answer, stats.clone())
+    };
+    let mut open = Vec::new();
+    for properties in questions.drain(..) {
+        match ask(properties, Stage::Sprint) {
+            (Staged::Safe, _) => {}
+            (Staged::Unsafe(witness), stats) => return (Staged::Unsafe(witness), stats),
+            (Staged::Unknown(_), _) => open.push(properties),
+        }
+    }
+    let mut verdict = Staged::Safe;
+    for properties in open {
+        match ask(properties, Stage::Rest) {
+            (Staged::Safe, _) => {}
+            (answer @ (Staged::Unsafe(_) | Staged::Unknown(Unknown { stop: Some(_), .. })), stats) => {
+                return (answer, stats);
+            }
+            (answer, _) if matches!(verdict, Staged::Safe) => verdict = answer,
+            _ => {}
         }
     }
     (verdict, stats)
 }
 
-fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
+/// What of a question to look into.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Sprint,
+    Rest,
+    Both,
+}
+
+fn deepen(program: &Program, task: &Task, limits: &Limits, stage: Stage) -> (Staged, Stats) {
     let mut stats = Stats::default();
     let mut bounds = match loops::bounds(program, &task.unwinding) {
         Ok(bounds) => bounds,
@@ -158,8 +184,11 @@ fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
     let chosen: BTreeMap<Bounded, u32> = bounds.particular.clone();
     let is_chosen = |what: &Bounded| task.unwinding.fixed.is_some() || chosen.contains_key(what);
     let mut completed = None;
-    bounds.is_sprint = true;
+    bounds.is_sprint = stage != Stage::Rest;
     loop {
+        if stats.rounds > 0 && stage == Stage::Sprint {
+            return (Staged::Unknown(Unknown { completed, ..Unknown::because("there was a sprint only") }), stats);
+        }
         stats.rounds += 1;
         let within = if bounds.is_sprint { sprint(limits) } else { limits.clone() };
         let open = match round(program, task, &bounds, &within, &mut stats) {
@@ -185,7 +214,10 @@ fn deepen(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats) {
             }
         }
         let all = Completed { loops, allocations, switches: task.context_bound };
-        task.progress.report(&all);
+        // (Others have not been asked for yet.)
+        if stage != Stage::Sprint {
+            task.progress.report(&all);
+        }
         completed = Some(all);
         if open.iter().all(is_chosen) {
             let reason = match open.as_slice() {
