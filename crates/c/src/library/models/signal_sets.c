@@ -23,43 +23,43 @@ int sigfillset(unsigned long *set)
     return 0;
 }
 
-static unsigned long bit_of(int signal)
+static unsigned long bit_of(int number)
 {
-    return 1UL << (signal - 1) % (8 * sizeof(unsigned long));
+    return 1UL << (number - 1) % (8 * sizeof(unsigned long));
 }
 
-static unsigned long *word_of(const unsigned long *set, int signal)
+static unsigned long *word_of(const unsigned long *set, int number)
 {
-    return (unsigned long *)set + (signal - 1) / (8 * sizeof(unsigned long));
+    return (unsigned long *)set + (number - 1) / (8 * sizeof(unsigned long));
 }
 
-static int is_valid(int signal)
+static int is_valid(int number)
 {
-    if (signal >= 1 && signal <= 64)
+    if (number >= 1 && number <= 64)
         return 1;
     *__errno_location() = 22;
     return 0;
 }
 
-int sigaddset(unsigned long *set, int signal)
+int sigaddset(unsigned long *set, int number)
 {
-    if (!is_valid(signal))
+    if (!is_valid(number))
         return -1;
-    *word_of(set, signal) |= bit_of(signal);
+    *word_of(set, number) |= bit_of(number);
     return 0;
 }
 
-int sigdelset(unsigned long *set, int signal)
+int sigdelset(unsigned long *set, int number)
 {
-    if (!is_valid(signal))
+    if (!is_valid(number))
         return -1;
-    *word_of(set, signal) &= ~bit_of(signal);
+    *word_of(set, number) &= ~bit_of(number);
     return 0;
 }
 
-int sigismember(const unsigned long *set, int signal)
+int sigismember(const unsigned long *set, int number)
 {
-    if (!is_valid(signal))
+    if (!is_valid(number))
         return -1;
-    return (*word_of(set, signal) & bit_of(signal)) != 0;
+    return (*word_of(set, number) & bit_of(number)) != 0;
 }
