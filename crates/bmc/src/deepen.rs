@@ -143,7 +143,7 @@ pub fn decide(program: &Program, task: &Task, limits: &Limits) -> (Staged, Stats
             solving: stats.solving + more.solving,
             ..more
         };
-        (answer, stats.clone())
+        (answer, stats)
     };
     let mut open = Vec::new();
     for properties in questions.drain(..) {
