@@ -214,7 +214,7 @@ fn race(run: &mut Run<'_, '_>, events: [&Event; 2], next: Option<Place>) -> Resu
     for event in events {
         let id = run.thread(event.thread).ok_or("a racing thread was not started")?;
         let ran = match (event.in_section, next) {
-            (true, Some(place)) if run.machine.in_section(id) => run.until_at(id, place),
+            (true, Some(place)) if run.is_on_the_way(id, place) => run.until_at(id, place),
             (true, _) => run.until_section(id),
             (false, _) => run.until_at(id, event.place),
         };

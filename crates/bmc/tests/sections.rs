@@ -22,6 +22,7 @@ int plain;
 pthread_t t;
 void *malloc(unsigned long); void free(void *);
 int *p;
+struct pair { int first, second; } one, two;
 ";
 
 const ASSERT: Properties = Properties { assertion: true, ..Properties::NONE };
@@ -106,4 +107,12 @@ fn accesses_of_a_section_may_race() {
     // Also if a false assumption comes after them.
     expect(&section("__VERIFIER_assume(plain);"), "plain = 0;", RACE, true);
     expect(&section("x = 1; __VERIFIER_assume(plain); x = 2;"), "plain = 0; if (x == 1) reach_error();", ASSERT, false);
+}
+
+/// The one that races is not the one that its thread has just left.
+#[test]
+fn one_section_may_follow_another() {
+    let sections = "__VERIFIER_atomic_begin(); x++; __VERIFIER_atomic_end();
+        __VERIFIER_atomic_begin(); two.first = two.second; __VERIFIER_atomic_end();";
+    expect("two = one;", sections, RACE, true);
 }

@@ -166,6 +166,14 @@ impl<'a, 'p> Run<'a, 'p> {
         self.until(thread, |this| this.begins_section(thread))
     }
 
+    /// Whether a thread comes to a place in the section that it is in.
+    pub fn is_on_the_way(&self, thread: ThreadId, place: Place) -> bool {
+        let mut trial = self.trial();
+        let is_at = |run: &Self| run.machine.image().place(run.machine.pc(thread)) == place;
+        let ran = trial.until(thread, |run| !run.machine.in_section(thread) || is_at(run));
+        matches!(ran, Ran::There) && trial.machine.in_section(thread)
+    }
+
     /// Until it is finished.
     pub fn until_end(&mut self, thread: ThreadId) -> Ran {
         self.until(thread, |this| this.machine.threads()[thread].status == Status::Finished)
