@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// Program, options, and its sizes.
 const ROWS: &[(&str, &[&str], &[u32])] = &[
-    ("synchbench", &["--property", "race"], &[2, 8, 13, 24, 32]),
+    ("synchbench", &["--property", "race"], &[2, 8, 13, 24, 32, 48]),
     ("indexer", &["--property", "assert", "-DENTRY=77"], &[20, 24, 28, 30, 32, 64]),
     ("account", &["--property", "race", "--unwind", "100"], &[2, 4, 11, 21]),
 ];
