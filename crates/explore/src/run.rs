@@ -40,6 +40,10 @@ impl Inputs {
 }
 
 impl Environment for Inputs {
+    fn outside(&mut self) -> &mut dyn Environment {
+        self
+    }
+
     fn nondet(&mut self, thread: ThreadId, width: u16, _: Source) -> u128 {
         let index = self.script.get(self.asked.len()).map_or(0, |choice| choice.index);
         let choice = Choice { width, index };

@@ -254,6 +254,10 @@ struct Script<'a, E> {
 }
 
 impl<E: Environment> Environment for Script<'_, E> {
+    fn outside(&mut self) -> &mut dyn Environment {
+        &mut self.rest
+    }
+
     fn nondet(&mut self, thread: ThreadId, width: u16, source: crate::interp::Source) -> u128 {
         let name = self.names.get(thread.0 as usize).cloned().unwrap_or_default();
         let used = self.used.entry(name.clone()).or_default();
@@ -263,30 +267,6 @@ impl<E: Environment> Environment for Script<'_, E> {
             Some(input) => input.bits,
             None => self.rest.nondet(thread, width, source),
         }
-    }
-    fn write(&mut self, file: crate::interp::FileHandle, bytes: &[u8]) -> bool {
-        self.rest.write(file, bytes)
-    }
-    fn read(&mut self, file: crate::interp::FileHandle, buffer: &mut [u8]) -> Option<usize> {
-        self.rest.read(file, buffer)
-    }
-    fn open(&mut self, path: &[u8], mode: crate::interp::OpenMode) -> Option<crate::interp::FileHandle> {
-        self.rest.open(path, mode)
-    }
-    fn close(&mut self, file: crate::interp::FileHandle) {
-        self.rest.close(file);
-    }
-    fn seek(&mut self, file: crate::interp::FileHandle, to: std::io::SeekFrom) -> Option<u64> {
-        self.rest.seek(file, to)
-    }
-    fn flush(&mut self, file: crate::interp::FileHandle) {
-        self.rest.flush(file);
-    }
-    fn remove(&mut self, path: &[u8]) -> bool {
-        self.rest.remove(path)
-    }
-    fn clock(&mut self) -> u64 {
-        self.rest.clock()
     }
 }
 

@@ -8,8 +8,7 @@ use crate::event::{EventId, Kind, TraceProgram};
 use crate::question::Question;
 use leno_explore::{claim_race, racer};
 use leno_ir::interp::{
-    Captured, Environment, FileHandle, Footprint, Image, Machine, OpenMode, Options, Source, Status, StepResult,
-    ThreadId, Violation, Wait,
+    Captured, Environment, Footprint, Image, Machine, Options, Source, Status, StepResult, ThreadId, Violation, Wait,
 };
 use leno_ir::program::{Place, Program, Span};
 use leno_ir::witness::{Claim, Input, Observer, Recorder, Waiting, Witness};
@@ -29,6 +28,10 @@ struct Inputs {
 }
 
 impl Environment for Inputs {
+    fn outside(&mut self) -> &mut dyn Environment {
+        &mut self.rest
+    }
+
     fn nondet(&mut self, thread: ThreadId, width: u16, source: Source) -> u128 {
         let name = self.names.get(&thread).cloned().unwrap_or_default();
         let value = match source {
@@ -39,30 +42,6 @@ impl Environment for Inputs {
         };
         self.given.entry(name).or_default().push(Input { width, bits: value });
         value
-    }
-    fn write(&mut self, file: FileHandle, bytes: &[u8]) -> bool {
-        self.rest.write(file, bytes)
-    }
-    fn read(&mut self, file: FileHandle, buffer: &mut [u8]) -> Option<usize> {
-        self.rest.read(file, buffer)
-    }
-    fn open(&mut self, path: &[u8], mode: OpenMode) -> Option<FileHandle> {
-        self.rest.open(path, mode)
-    }
-    fn close(&mut self, file: FileHandle) {
-        self.rest.close(file);
-    }
-    fn seek(&mut self, file: FileHandle, to: std::io::SeekFrom) -> Option<u64> {
-        self.rest.seek(file, to)
-    }
-    fn flush(&mut self, file: FileHandle) {
-        self.rest.flush(file);
-    }
-    fn remove(&mut self, path: &[u8]) -> bool {
-        self.rest.remove(path)
-    }
-    fn clock(&mut self) -> u64 {
-        self.rest.clock()
     }
 }
 

@@ -8,8 +8,7 @@ use leno_c::driver::{Input, Options, compile};
 use leno_explore::{Properties, circle, claim_race, options};
 use leno_generate::{Feature, Shape, generate};
 use leno_ir::interp::{
-    Captured, Environment, FileHandle, Image, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId,
-    ViolationKind,
+    Captured, Environment, Image, Machine, Next, Source, Status, StepResult, ThreadId, ViolationKind,
 };
 use leno_ir::program::{Instr, Op, Place, Program};
 use leno_predict::record::{RecordOptions, Recorder};
@@ -67,6 +66,10 @@ struct Recorded<'a> {
 }
 
 impl Environment for Recorded<'_> {
+    fn outside(&mut self) -> &mut dyn Environment {
+        &mut self.rest
+    }
+
     fn nondet(&mut self, _: ThreadId, _: u16, source: Source) -> u128 {
         if source == Source::Undefined {
             return 0;
@@ -74,30 +77,6 @@ impl Environment for Recorded<'_> {
         let value = self.inputs.get(&self.name).and_then(|inputs| inputs.get(self.used)).copied();
         self.used += 1;
         value.map_or(0, |(bits, _)| bits)
-    }
-    fn write(&mut self, file: FileHandle, bytes: &[u8]) -> bool {
-        self.rest.write(file, bytes)
-    }
-    fn read(&mut self, file: FileHandle, buffer: &mut [u8]) -> Option<usize> {
-        self.rest.read(file, buffer)
-    }
-    fn open(&mut self, path: &[u8], mode: OpenMode) -> Option<FileHandle> {
-        self.rest.open(path, mode)
-    }
-    fn close(&mut self, file: FileHandle) {
-        self.rest.close(file);
-    }
-    fn seek(&mut self, file: FileHandle, to: std::io::SeekFrom) -> Option<u64> {
-        self.rest.seek(file, to)
-    }
-    fn flush(&mut self, file: FileHandle) {
-        self.rest.flush(file);
-    }
-    fn remove(&mut self, path: &[u8]) -> bool {
-        self.rest.remove(path)
-    }
-    fn clock(&mut self) -> u64 {
-        self.rest.clock()
     }
 }
 

@@ -8,13 +8,10 @@
 //! If the interpreter cannot follow the witness, the real program is the judge all the same: with what was learned so far.
 
 use crate::ReplayOptions;
-use leno_ir::interp::{
-    Captured, Environment, FileHandle, Image, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId,
-};
+use leno_ir::interp::{Captured, Environment, FileHandle, Image, Machine, Next, Source, Status, StepResult, ThreadId};
 use leno_ir::program::{Expr, FuncId, LocalId, Op, Program};
 use leno_ir::witness::{Input, Witness};
 use std::collections::BTreeMap;
-use std::io::SeekFrom;
 
 #[derive(Default)]
 pub(crate) struct Prepared {
@@ -53,6 +50,10 @@ struct Script<'a> {
 }
 
 impl Environment for Script<'_> {
+    fn outside(&mut self) -> &mut dyn Environment {
+        &mut self.rest
+    }
+
     fn nondet(&mut self, _: ThreadId, width: u16, source: Source) -> u128 {
         let used = self.used.entry(self.name.clone()).or_default();
         let input = self.inputs.get(&self.name).and_then(|inputs| inputs.get(*used));
@@ -64,25 +65,7 @@ impl Environment for Script<'_> {
     fn write(&mut self, _: FileHandle, _: &[u8]) -> bool {
         true
     }
-    fn read(&mut self, file: FileHandle, buffer: &mut [u8]) -> Option<usize> {
-        self.rest.read(file, buffer)
-    }
-    fn open(&mut self, path: &[u8], mode: OpenMode) -> Option<FileHandle> {
-        self.rest.open(path, mode)
-    }
-    fn close(&mut self, file: FileHandle) {
-        self.rest.close(file);
-    }
-    fn seek(&mut self, file: FileHandle, to: SeekFrom) -> Option<u64> {
-        self.rest.seek(file, to)
-    }
     fn flush(&mut self, _: FileHandle) {}
-    fn remove(&mut self, path: &[u8]) -> bool {
-        self.rest.remove(path)
-    }
-    fn clock(&mut self) -> u64 {
-        self.rest.clock()
-    }
 }
 
 pub(crate) fn prepare(program: &Program, witness: &Witness, options: &ReplayOptions) -> Prepared {

@@ -6,8 +6,7 @@
 use crate::skeleton::ThreadIndex;
 use crate::summarize::Summarizer;
 use leno_ir::interp::{
-    Captured, Environment, FileHandle, Machine, Next, OpenMode, Owner, Source, Status, StepResult, ThreadId, Violation,
-    Wait,
+    Captured, Environment, Machine, Next, Owner, Source, Status, StepResult, ThreadId, Violation, Wait,
 };
 use leno_ir::points_to::AbstractObject;
 use leno_ir::program::{Op, Place};
@@ -35,6 +34,10 @@ pub struct Inputs<'a> {
 }
 
 impl Environment for Inputs<'_> {
+    fn outside(&mut self) -> &mut dyn Environment {
+        &mut self.rest
+    }
+
     fn nondet(&mut self, thread: ThreadId, width: u16, source: Source) -> u128 {
         let planned = self.index.get(&thread).and_then(|index| self.planned.get_mut(index.0 as usize));
         let value = match source {
@@ -43,30 +46,6 @@ impl Environment for Inputs<'_> {
         };
         self.given.push((thread, Input { width, bits: value }));
         value
-    }
-    fn write(&mut self, file: FileHandle, bytes: &[u8]) -> bool {
-        self.rest.write(file, bytes)
-    }
-    fn read(&mut self, file: FileHandle, buffer: &mut [u8]) -> Option<usize> {
-        self.rest.read(file, buffer)
-    }
-    fn open(&mut self, path: &[u8], mode: OpenMode) -> Option<FileHandle> {
-        self.rest.open(path, mode)
-    }
-    fn close(&mut self, file: FileHandle) {
-        self.rest.close(file);
-    }
-    fn seek(&mut self, file: FileHandle, to: std::io::SeekFrom) -> Option<u64> {
-        self.rest.seek(file, to)
-    }
-    fn flush(&mut self, file: FileHandle) {
-        self.rest.flush(file);
-    }
-    fn remove(&mut self, path: &[u8]) -> bool {
-        self.rest.remove(path)
-    }
-    fn clock(&mut self) -> u64 {
-        self.rest.clock()
     }
 }
 

@@ -257,6 +257,10 @@ struct Given<'a> {
 }
 
 impl Environment for Given<'_> {
+    fn outside(&mut self) -> &mut dyn Environment {
+        self
+    }
+
     fn nondet(&mut self, _: ThreadId, width: u16, _: Source) -> u128 {
         let name = &self.speaker.borrow().1;
         let given = self.given.entry(name.clone()).or_default();

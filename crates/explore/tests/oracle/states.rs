@@ -76,6 +76,10 @@ impl Values {
 }
 
 impl Environment for Values {
+    fn outside(&mut self) -> &mut dyn Environment {
+        self
+    }
+
     fn nondet(&mut self, _: ThreadId, width: u16, _: Source) -> u128 {
         self.widths.push(width);
         self.script.get(self.widths.len() - 1).copied().unwrap_or(0)

@@ -45,22 +45,44 @@ pub trait Environment {
     /// Any value of `width` bits; bits above are ignored.
     fn nondet(&mut self, thread: ThreadId, width: u16, source: Source) -> u128;
 
+    /// Whom to ask for everything else: who decides about values only need not know of files. Who answers all by himself is it himself.
+    fn outside(&mut self) -> &mut dyn Environment;
+
     /// False on an error.
-    fn write(&mut self, file: FileHandle, bytes: &[u8]) -> bool;
+    fn write(&mut self, file: FileHandle, bytes: &[u8]) -> bool {
+        self.outside().write(file, bytes)
+    }
 
     /// How many bytes were read; 0 at the end. None on an error.
-    fn read(&mut self, file: FileHandle, buffer: &mut [u8]) -> Option<usize>;
+    fn read(&mut self, file: FileHandle, buffer: &mut [u8]) -> Option<usize> {
+        self.outside().read(file, buffer)
+    }
 
-    fn open(&mut self, path: &[u8], mode: OpenMode) -> Option<FileHandle>;
-    fn close(&mut self, file: FileHandle);
+    fn open(&mut self, path: &[u8], mode: OpenMode) -> Option<FileHandle> {
+        self.outside().open(path, mode)
+    }
+
+    fn close(&mut self, file: FileHandle) {
+        self.outside().close(file);
+    }
 
     /// The new position from the start.
-    fn seek(&mut self, file: FileHandle, to: SeekFrom) -> Option<u64>;
-    fn flush(&mut self, file: FileHandle);
-    fn remove(&mut self, path: &[u8]) -> bool;
+    fn seek(&mut self, file: FileHandle, to: SeekFrom) -> Option<u64> {
+        self.outside().seek(file, to)
+    }
+
+    fn flush(&mut self, file: FileHandle) {
+        self.outside().flush(file);
+    }
+
+    fn remove(&mut self, path: &[u8]) -> bool {
+        self.outside().remove(path)
+    }
 
     /// Nanoseconds since 1970.
-    fn clock(&mut self) -> u64;
+    fn clock(&mut self) -> u64 {
+        self.outside().clock()
+    }
 }
 
 /// Everything in memory: nondeterministic values from a seed, a clock that moves on by a microsecond whenever
@@ -100,6 +122,10 @@ impl Captured {
 }
 
 impl Environment for Captured {
+    fn outside(&mut self) -> &mut dyn Environment {
+        self
+    }
+
     fn nondet(&mut self, _: ThreadId, width: u16, _: Source) -> u128 {
         self.random.value(width)
     }
@@ -218,6 +244,10 @@ impl Drop for Terminal {
 }
 
 impl Environment for Terminal {
+    fn outside(&mut self) -> &mut dyn Environment {
+        self
+    }
+
     fn nondet(&mut self, _: ThreadId, width: u16, _: Source) -> u128 {
         self.random.value(width)
     }

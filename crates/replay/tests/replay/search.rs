@@ -1,13 +1,12 @@
 //! Witnesses for tests: random schedules on the interpreter until the wanted thing shows.
 
 use leno_ir::interp::{
-    Captured, Ending, Environment, FileHandle, Footprint, Image, Machine, OpenMode, Options, Prng, Source, Status,
-    StepResult, ThreadId, Violation, ViolationKind, Wait,
+    Captured, Ending, Environment, FileHandle, Footprint, Image, Machine, Options, Prng, Source, Status, StepResult,
+    ThreadId, Violation, ViolationKind, Wait,
 };
 use leno_ir::program::Program;
 use leno_ir::witness::{Claim, Input, Observer, Racer, Recorder, Waiting, Witness};
 use std::collections::BTreeMap;
-use std::io::SeekFrom;
 
 /// What is looked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -182,31 +181,14 @@ struct Asked {
 }
 
 impl Environment for Asked {
+    fn outside(&mut self) -> &mut dyn Environment {
+        &mut self.rest
+    }
+
     fn nondet(&mut self, _: ThreadId, width: u16, _: Source) -> u128 {
         let bits = self.random.value(width);
         self.given.entry(self.name.clone()).or_default().push(Input { width, bits });
         bits
     }
-    fn write(&mut self, file: FileHandle, bytes: &[u8]) -> bool {
-        self.rest.write(file, bytes)
-    }
-    fn read(&mut self, file: FileHandle, buffer: &mut [u8]) -> Option<usize> {
-        self.rest.read(file, buffer)
-    }
-    fn open(&mut self, path: &[u8], mode: OpenMode) -> Option<FileHandle> {
-        self.rest.open(path, mode)
-    }
-    fn close(&mut self, file: FileHandle) {
-        self.rest.close(file);
-    }
-    fn seek(&mut self, file: FileHandle, to: SeekFrom) -> Option<u64> {
-        self.rest.seek(file, to)
-    }
     fn flush(&mut self, _: FileHandle) {}
-    fn remove(&mut self, path: &[u8]) -> bool {
-        self.rest.remove(path)
-    }
-    fn clock(&mut self) -> u64 {
-        self.rest.clock()
-    }
 }
