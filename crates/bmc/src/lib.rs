@@ -1,107 +1,62 @@
 //! The staged engine: threads are summarised one by one, then composed (Sinha, Wang, FSE 2010).
 //!
-//! | file | step |
+//! | file | what it does |
 //! |---|---|
-//! | `nesting` | the order in which blocks are executed: loops within loops |
-//! | `objects` | every allocation, activation and thread has instances of its own |
-//! | `summarize`, `unroll`, `state`, `calls`, `threads`, `evaluate`, `access`, `private`, `sync`, `words` | bounded symbolic execution of a thread into events |
-//! | `seams` | atomic sections that have to wait in the middle |
-//! | `outside` | what comes in: arguments, input, the time |
-//! | `floats` | floating point, of which the solver is told what it needs |
-//! | `function`, `instantiate` | functions that are summarised once, for all their calls |
-//! | `liveness`, `trail`, `features` | what matters of a state, what a thread has done, what a program makes use of |
-//! | `skeleton` | the events: location, value, condition, order |
-//! | `pieces` | accesses of different sizes, cut up |
-//! | `prune`, `happens`, `sections`, `ranges`, `propagate`, `implication`, `control` | which write may be seen by which read, and what may race |
-//! | `exclusive` | critical sections that do not overlap |
-//! | `values` | bits of what is read that are always the same |
-//! | `counters` | places to which everybody only adds |
-//! | `compose`, `deadlock`, `leaks` | the axioms of sequential consistency over them, in the solver |
-//! | `witness` | a model, followed by the interpreter |
-//! | `deepen` | rounds of all this with larger and larger bounds |
-//! | `reported` | what has been found before |
-//! | `loops` | the names of what has a bound |
-//! | `cssa` | the same without summaries, for comparison |
-//! | `show`, `formula` | the skeleton, printed |
+//! | `facts` | what is known of a program before it is unrolled, computed once |
+//! | `bound` | how far to unroll, and rounds with larger and larger bounds until they suffice |
+//! | `summarize` | bounded symbolic execution of each thread, which leaves its events |
+//! | `skeleton` | the events of all threads: location, value, condition, order; and the layout of memory |
+//! | `bounded` | the bounded program: the skeleton with its terms and layout, the input of all that follows |
+//! | `prune` | which writes a read may copy, and which accesses may race |
+//! | `compose` | the axioms of sequential consistency over the skeleton, in the solver |
+//! | `witness` | the interpreter follows a model of the solver to the violation |
+//! | `engine` | the contract that all engines share |
 
-mod access;
-mod calls;
+mod bound;
+mod bounded;
 mod compose;
-mod control;
-mod counters;
-mod cssa;
-mod deadlock;
-mod deepen;
-mod evaluate;
-mod exclusive;
-mod features;
-mod floats;
-mod formula;
-mod function;
-mod happens;
-mod implication;
-mod instantiate;
-mod leaks;
-mod liveness;
-mod loops;
-mod nesting;
-mod objects;
-mod outside;
-mod pieces;
-mod private;
-mod propagate;
+mod engine;
+mod facts;
 mod prune;
-mod ranges;
-mod reported;
-mod seams;
-mod sections;
-mod show;
 mod skeleton;
-mod state;
 mod summarize;
-mod sync;
-mod threads;
-mod trail;
-mod unroll;
-mod values;
 mod witness;
-mod words;
 
-pub use cssa::Mode;
-pub use deepen::{Completed, Progress, Unknown};
-pub use function::Calls;
-pub use reported::Reported;
-pub use show::Picture;
-pub use skeleton::{Bounded, Skeleton};
-pub use summarize::Bounds;
+pub use bound::deepen::{Completed, Unknown};
+pub use engine::StagedEngine;
+pub use leno_engine::{Reported, Unwinding};
+pub use skeleton::show::Picture;
 
+pub use summarize::cssa::Mode;
+pub use summarize::function_summary::Calls;
+
+use bounded::BoundedProgram;
 use compose::compose;
-use leno_explore::Properties;
+use facts::ProgramFacts;
+use leno_engine::{Progress, Properties};
+use leno_ir::analysis::facts::Facts;
 use leno_ir::program::Program;
 use leno_ir::witness::Witness;
 use leno_logic::limits::Limits;
 use leno_logic::solver::Solver;
 use std::collections::BTreeSet;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use summarize::Summarizer;
 
-/// What to look for, and how.
+/// The properties to check, and how.
 #[derive(Clone, Debug)]
 pub struct Task {
     pub properties: Properties,
     pub unwinding: Unwinding,
     /// Only schedules with at most so many switches between threads.
     pub context_bound: Option<usize>,
-    /// Whether to leave out links and races that can be seen to be impossible. Without it, everything is composed with everything.
+    /// Whether to leave out links and races that pruning finds to be impossible.
     pub prune: bool,
     pub mode: Mode,
-    /// What becomes of calls.
+    /// How calls are executed.
     pub calls: Calls,
-    /// What is known already, and not looked for.
+    /// Violations that have been reported already, and are not looked for again.
     pub reported: BTreeSet<Reported>,
-    /// Where it says how far it has come.
+    /// Where the engine reports what it has covered.
     pub progress: Progress,
 }
 
@@ -120,16 +75,7 @@ impl Task {
     }
 }
 
-/// How far to unroll. What has no bound here starts with a small one, which is raised as long as that is needed.
-#[derive(Clone, Debug, Default)]
-pub struct Unwinding {
-    /// The bound of every loop that is not named.
-    pub fixed: Option<u32>,
-    /// Loops by name (`file:line` or `function:line` of their heads, or a function for its recursion), and their bounds.
-    pub named: Vec<(String, u32)>,
-}
-
-/// What the engine says.
+/// The answer of the engine.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Staged {
     /// Proved for all schedules and all inputs.
@@ -138,7 +84,7 @@ pub enum Staged {
     Unknown(Unknown),
 }
 
-/// What it took.
+/// What an answer took.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
     /// How often the program was unrolled; the other figures are those of the last time.
@@ -149,13 +95,13 @@ pub struct Stats {
     pub writes: usize,
     /// Pairs of a read and a write that it may copy.
     pub links: usize,
-    /// Violations that were looked for.
-    pub suspects: usize,
+    /// Violations that the solver was asked for.
+    pub possible_violations: usize,
     /// Calls that were made by a summary of the function.
     pub instantiated: usize,
     /// Of all rounds.
     pub conflicts: u64,
-    /// What the solver had to be told about floats, in all rounds.
+    /// Lemmas about floats that the solver needed, in all rounds.
     pub lemmas: u64,
     pub summarizing: Duration,
     pub pruning: Duration,
@@ -163,79 +109,66 @@ pub struct Stats {
     pub solving: Duration,
 }
 
-/// Checks a program. `interrupted` is asked all the time; true means: stop.
-pub fn check(program: &Program, task: &Task, limits: &Limits, interrupted: &dyn Fn() -> bool) -> (Staged, Stats) {
-    let cancel = Arc::new(AtomicBool::new(false));
-    let (deadline, memory) = (limits.deadline, limits.memory);
-    let flag = cancel.clone();
-    let work = move || {
-        let mut limits = Limits::default();
-        (limits.deadline, limits.memory, limits.cancel) = (deadline, memory, Some(flag));
-        deepen::decide(program, task, &limits)
-    };
-    // The summary of a call within a call is a call within a call: that needs a stack.
-    std::thread::scope(|scope| {
-        let Ok(worker) = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work) else {
-            return (Staged::Unknown(Unknown::because("there is no room for the engine's stack")), Stats::default());
-        };
-        while !worker.is_finished() {
-            cancel.fetch_or(interrupted(), Ordering::Relaxed);
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        worker.join().unwrap_or_else(|_| (Staged::Unknown(Unknown::because("the engine failed")), Stats::default()))
-    })
+/// Checks a program.
+pub fn check(facts: &Facts<'_>, task: &Task, limits: &Limits) -> (Staged, Stats) {
+    let limits = limits.clone();
+    on_a_large_stack(move || Ok(bound::deepen::decide(facts, task, &limits)))
+        .unwrap_or_else(|reason| (Staged::Unknown(Unknown::because(reason)), Stats::default()))
 }
 
 /// Whether all loops that are named exist; if not, which one does not.
 pub fn find_loops(program: &Program, unwinding: &Unwinding) -> Result<(), String> {
-    loops::bounds(program, unwinding).map(|_| ())
+    bound::loops::bounds(program, unwinding).map(|_| ())
 }
 
-/// The question whether something goes wrong within the first bounds, as SMT-LIB 2 with integer clocks.
+/// The question whether there is a violation within the first bounds, as SMT-LIB 2 with integer clocks.
 pub fn query(program: &Program, task: &Task) -> Result<String, String> {
-    on_a_large_stack(|| {
-        let bounds = loops::bounds(program, &task.unwinding)?;
-        let never = || false;
-        let mut summary = Summarizer::new(program, task, &bounds, &never);
-        summary.run().map_err(|refused| refused.reason)?;
-        let pruned = if task.prune { prune::prune(&mut summary) } else { prune::keep_all(&mut summary) };
-        let composition = compose(&mut summary, &pruned, Solver::default().recording());
+    within_first_bounds(program, task, |mut bounded| {
+        let pruned = if task.prune { prune::prune(&mut bounded) } else { prune::keep_all(&mut bounded) };
+        let composition = compose(&mut bounded, &pruned, Solver::default().recording());
+        let composition = composition.map_err(|refused| refused.reason)?;
         let query = composition.solver.query().ok_or("nothing was recorded")?;
-        Ok(query.script(&summary.terms, &[composition.violated]).question())
+        Ok(query.script(&bounded.terms, &[composition.violated]).question())
     })
 }
 
-/// Only the first step within the first bounds: what it took to get the skeleton.
+/// Summarises a program within the first bounds only: what the skeleton took.
 pub fn summarize(program: &Program, task: &Task) -> Result<Stats, String> {
-    on_a_large_stack(|| {
-        let bounds = loops::bounds(program, &task.unwinding)?;
-        let never = || false;
-        let start = Instant::now();
-        let mut summary = Summarizer::new(program, task, &bounds, &never);
-        summary.run().map_err(|refused| refused.reason)?;
+    let start = Instant::now();
+    within_first_bounds(program, task, |bounded| {
         let mut stats = Stats { rounds: 1, summarizing: start.elapsed(), ..Stats::default() };
-        deepen::count(&summary, &mut stats);
+        bound::deepen::count(&bounded, &mut stats);
         Ok(stats)
     })
 }
 
-/// The skeleton within the first bounds, for people to read.
+/// The skeleton within the first bounds, as readable text.
 pub fn show(program: &Program, task: &Task, picture: Picture) -> Result<String, String> {
+    within_first_bounds(program, task, |bounded| Ok(skeleton::show::show(&bounded, picture)))
+}
+
+/// Summarises a program within the first bounds, and inspects the result.
+fn within_first_bounds<T: Send>(
+    program: &Program,
+    task: &Task,
+    look: impl FnOnce(BoundedProgram<'_>) -> Result<T, String> + Send,
+) -> Result<T, String> {
     on_a_large_stack(|| {
-        let bounds = loops::bounds(program, &task.unwinding)?;
+        let bounds = bound::loops::bounds(program, &task.unwinding)?;
+        let facts = Facts::new(program);
+        let facts = ProgramFacts::new(&facts);
         let never = || false;
-        let mut summary = Summarizer::new(program, task, &bounds, &never);
-        summary.run().map_err(|refused| refused.reason)?;
-        Ok(show::show(&summary, picture))
+        look(summarize::summarize(&facts, task, &bounds, &never).map_err(|refused| refused.reason)?)
     })
 }
 
-/// Summaries of calls within calls need a stack.
+/// Executions of calls within calls are recursive: they need a large stack.
 fn on_a_large_stack<T: Send>(work: impl FnOnce() -> Result<T, String> + Send) -> Result<T, String> {
     std::thread::scope(|scope| {
         let worker = std::thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work);
         let worker = worker.map_err(|_| "there is no room for the engine's stack".to_string())?;
-        worker.join().unwrap_or_else(|_| Err("the engine failed".to_string()))
+        // A panic is a bug of Leno's, not an outcome.
+        worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
 

@@ -1,27 +1,66 @@
-//! The interference skeleton: all that a bounded program does to what its threads share.
+//! The interference skeleton: all accesses of a bounded program to what its threads share.
 //!
-//! Local control and data flow is gone (paper 000, section 4): an event has a location, a value and the condition under which
-//! it occurs, all in terms of what reads return. Events lie on nodes, indivisible moments, and the nodes of a thread are in
-//! program order. Nothing here says which interleavings are possible: that is composition's business.
+//! Local control and data flow is gone (paper 000, section 4): an event has a location, a value and the condition under
+//! which it occurs, all as terms over what reads return. Events lie on nodes, indivisible points of execution; the
+//! nodes of a thread are in program order. The skeleton does not say which interleavings are possible: composition
+//! does.
 
-use crate::objects::InstanceId;
+pub(crate) mod access_cells;
+pub(crate) mod formula;
+pub(crate) mod layout;
+pub(crate) mod show;
+
+use crate::bound::BoundSite;
+use crate::skeleton::layout::InstanceId;
+use leno_ir::analysis::points_to::ObjectSet;
+use leno_ir::index::IndexVec;
+use leno_ir::index_type;
 use leno_ir::interp::ViolationKind;
-use leno_ir::points_to::ObjectSet;
-use leno_ir::program::{BlockId, FuncId, Place, Span};
+use leno_ir::program::{Place, Span};
 use leno_logic::term::Term;
 use std::collections::BTreeMap;
 
-/// A moment of a thread.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct NodeId(pub u32);
+index_type!(
+    /// A point in the execution of a thread at which something indivisible happens. The nodes of a thread are in
+    /// program order.
+    NodeId,
+    "n"
+);
 
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct ThreadIndex(pub u32);
+index_type!(
+    /// A thread of the bounded program.
+    ThreadIndex,
+    "t"
+);
 
-/// A piece of memory that is read or written as one.
+index_type!(
+    /// The accesses of one instruction.
+    EventId,
+    "e"
+);
+
+index_type!(
+    /// A wait on a condition variable.
+    SleepId,
+    "s"
+);
+
+index_type!(ViolationId, "v");
+
+index_type!(
+    /// A way in which the process ends.
+    EndId,
+    "x"
+);
+
+impl ThreadIndex {
+    pub const MAIN: ThreadIndex = ThreadIndex(0);
+}
+
+/// Some bytes that are read or written together.
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
-    /// Beside what its event needs to occur.
+    /// In addition to the condition of its event.
     pub condition: Term,
     pub address: Term,
     pub value: Term,
@@ -40,40 +79,39 @@ pub struct Event {
     pub writes: Vec<Unit>,
     /// The abstract objects that it may touch.
     pub targets: ObjectSet,
-    /// What may race: nothing for operations on locks and their like.
+    /// Whether it may race: operations on locks and other synchronisation objects do not.
     pub is_plain: bool,
     pub is_atomic: bool,
     pub in_section: bool,
     pub role: Role,
 }
 
-/// What an event is to a mutex of the normal kind.
+/// What an event does to a mutex of the normal kind.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// Takes it: who gets past this holds it.
+    /// Takes it: a thread that gets past this event holds it.
     Lock,
     /// May take it.
     TryLock,
-    /// May give it back.
+    /// May release it.
     Unlock,
     Initialise,
-    /// Sees whether it can be had.
-    Look,
+    /// Reads whether it is free, without taking it.
+    Inspect,
     /// Anything else.
     Other,
 }
 
-/// Something that must not happen.
+/// A violation of a property, and the condition under which it happens.
 #[derive(Clone, Debug)]
 pub struct Violation {
     pub kind: ViolationKind,
     pub condition: Term,
-    /// The last moment of its thread before it.
+    /// The last node of its thread before it.
     pub after: NodeId,
-    /// Its own moment, if the step that it would happen in has one.
+    /// The node of the step in which it would happen, if that has one.
     pub at: Option<NodeId>,
     pub thread: ThreadIndex,
-    pub place: Place,
     pub span: Span,
 }
 
@@ -82,21 +120,13 @@ pub struct Violation {
 pub struct Cut {
     pub condition: Term,
     pub after: NodeId,
-    pub what: Bounded,
+    pub what: BoundSite,
 }
 
-/// What bounds are about: a loop, by its head, the recursion of a function, or the size of what is allocated at a place.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Bounded {
-    Loop(FuncId, BlockId),
-    Recursion(FuncId),
-    Allocation(Place),
-}
-
-/// An access whose validity depends on what others do, or on a symbolic address.
+/// An access whose validity depends on other threads, or on a symbolic address.
 #[derive(Clone, Debug)]
 pub struct Check {
-    /// A variable: whether the access is good.
+    /// A variable: whether the access is valid.
     pub valid: Term,
     pub node: NodeId,
     pub path: Term,
@@ -106,7 +136,7 @@ pub struct Check {
     pub targets: ObjectSet,
 }
 
-/// The end of a heap object's life.
+/// The end of the lifetime of a heap object.
 #[derive(Clone, Debug)]
 pub struct Free {
     pub valid: Term,
@@ -116,7 +146,7 @@ pub struct Free {
     pub targets: ObjectSet,
 }
 
-/// The beginning of a heap object's life, if it is watched.
+/// The beginning of the lifetime of a heap object. Recorded only if a property is about leaks.
 #[derive(Clone, Copy, Debug)]
 pub struct Allocation {
     pub instance: InstanceId,
@@ -125,7 +155,7 @@ pub struct Allocation {
     pub span: Span,
 }
 
-/// The end of the life of a heap object that threads do not share, if it is watched.
+/// The end of the lifetime of a heap object that threads do not share. Recorded only if a property is about leaks.
 #[derive(Clone, Copy, Debug)]
 pub struct Release {
     pub instance: InstanceId,
@@ -133,28 +163,28 @@ pub struct Release {
     pub path: Term,
 }
 
-/// Something that may be an address, when the process ends.
+/// A word that may be a pointer, when the process ends.
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
     pub value: Term,
     /// The heap object that it lies in.
     pub holder: Option<InstanceId>,
-    /// The thread that has returned it.
+    /// The thread whose result it is.
     pub result_of: Option<ThreadIndex>,
 }
 
-/// An end of the process at which it matters what is left: all but those by `abort`.
+/// An end of the process at which leaks count: all but those by `abort`.
 #[derive(Clone, Debug)]
 pub struct End {
     pub node: NodeId,
     pub path: Term,
-    /// Who ends it; nobody in particular if it ends with its last thread.
+    /// The thread that ends it; none if it ends with its last thread.
     pub thread: Option<ThreadIndex>,
-    /// What may point to something, as far as it is known.
+    /// The words that may hold pointers, as far as they are known.
     pub words: Vec<Word>,
 }
 
-/// The end of a stack object's life.
+/// The end of the lifetime of a stack object.
 #[derive(Clone, Copy, Debug)]
 pub struct Death {
     pub instance: InstanceId,
@@ -162,52 +192,54 @@ pub struct Death {
     pub path: Term,
 }
 
-/// Where an atomic section may have been split: it goes on at `second`. Where the condition holds it was not, and nobody comes between.
+/// A point where an atomic section may be split because it has to wait: it continues at `second`. Where the condition
+/// holds it is not split, and no node of another thread comes between the two.
 #[derive(Clone, Copy, Debug)]
-pub struct Seam {
+pub struct SectionSplit {
     pub first: NodeId,
     pub second: NodeId,
     pub condition: Term,
 }
 
-/// A thread would be stopped for ever in an atomic section.
+/// The condition under which a false assumption stops a thread in an atomic section.
 #[derive(Clone, Copy, Debug)]
 pub struct Stop {
-    /// Where the section began.
+    /// The node at which the section began.
     pub section: NodeId,
     pub condition: Term,
 }
 
-/// A wait for the end of a thread, or that nobody will wait for it.
+/// A join or a detach of a thread.
 #[derive(Clone, Debug)]
 pub struct Join {
     pub is_detach: bool,
-    /// A variable: that the handle is not one, or has been used up. It is looked for if it is a violation.
+    /// A variable: that the handle is not valid, or not any more. None if no property is about that.
     pub invalid: Option<Term>,
-    /// A variable: whether it came to an end.
+    /// A variable: whether the join returned.
     pub done: Term,
     pub node: NodeId,
     pub path: Term,
     pub handle: Term,
     /// What the thread returned, a word.
     pub result: Option<Term>,
-    /// In an atomic section: a variable that says that the thread had come to its end at this moment, so that nobody has to wait.
+    /// In an atomic section: a variable that says that the thread had ended before this node, so that the section need
+    /// not wait.
     pub at_once: Option<(Term, NodeId)>,
 }
 
-/// A step that may have to wait.
+/// A step that may block.
 #[derive(Clone, Copy, Debug)]
 pub struct Wait {
     pub thread: ThreadIndex,
-    /// The last moment of its thread before it.
+    /// The last node of its thread before it.
     pub after: NodeId,
     pub path: Term,
-    /// A variable: whether it is made.
+    /// A variable: whether the step occurs.
     pub goes_on: Term,
     pub until: Until,
 }
 
-/// What a step waits for; conditions are about the moment when a deadlock is looked for.
+/// What a step waits for; conditions are about the state at the deadlock point.
 #[derive(Clone, Copy, Debug)]
 pub enum Until {
     Enabled(Term),
@@ -218,7 +250,7 @@ pub enum Until {
     /// The end of the thread with this handle.
     End(Term),
     /// A signal that ends this sleep.
-    Signal(usize),
+    Signal(SleepId),
 }
 
 /// A thread falls asleep on a condition variable.
@@ -228,7 +260,7 @@ pub struct Sleep {
     pub node: NodeId,
     pub path: Term,
     pub address: Term,
-    /// When and whether it wakes up.
+    /// The node and the condition of its waking up.
     pub wake: Option<(NodeId, Term)>,
 }
 
@@ -240,9 +272,9 @@ pub struct Signal {
     pub is_broadcast: bool,
 }
 
-/// The moment when a deadlock is looked for. Its node is on a thread of its own.
+/// The point of execution at which a deadlock is looked for. Its node belongs to no thread.
 #[derive(Clone, Copy, Debug)]
-pub struct Moment {
+pub struct DeadlockPoint {
     pub node: NodeId,
     pub asked: Term,
 }
@@ -253,25 +285,25 @@ pub struct Thread {
     pub handle: Term,
     /// The node of the instruction that starts it, and the condition; none for the main thread.
     pub spawned: Option<(NodeId, Term)>,
+    /// Both are node 0 until the thread has been executed.
     pub first: NodeId,
     pub last: NodeId,
-    /// The condition under which it comes to its end, and what it returns.
+    /// The condition under which it ends, and what it returns.
     pub finished: Term,
     pub result: Term,
-    pub inputs: Vec<Input>,
+    pub inputs: Vec<InputValue>,
 }
 
-/// A nondeterministic value that is asked for on some paths.
+/// A nondeterministic value, and the condition under which the program asks for it.
 #[derive(Clone, Copy, Debug)]
-pub struct Input {
+pub struct InputValue {
     pub condition: Term,
     pub value: Term,
-    pub width: u16,
 }
 
-/// A visible instruction, and when it is executed.
+/// An instruction that other threads can see, and the condition under which it is executed.
 #[derive(Clone, Copy, Debug)]
-pub struct Step {
+pub struct VisibleStep {
     pub node: NodeId,
     pub place: Place,
     pub path: Term,
@@ -281,44 +313,54 @@ pub struct Step {
 #[derive(Clone, Debug, Default)]
 pub struct Skeleton {
     /// By node: its thread.
-    pub nodes: Vec<ThreadIndex>,
-    pub threads: Vec<Thread>,
-    pub events: Vec<Event>,
-    pub violations: Vec<Violation>,
+    pub nodes: IndexVec<NodeId, ThreadIndex>,
+    pub threads: IndexVec<ThreadIndex, Thread>,
+    pub events: IndexVec<EventId, Event>,
+    pub violations: IndexVec<ViolationId, Violation>,
     pub cuts: Vec<Cut>,
     pub checks: Vec<Check>,
     pub frees: Vec<Free>,
     pub deaths: Vec<Death>,
     pub allocations: Vec<Allocation>,
     pub releases: Vec<Release>,
-    pub ends: Vec<End>,
-    pub seams: Vec<Seam>,
+    pub ends: IndexVec<EndId, End>,
+    pub section_splits: Vec<SectionSplit>,
     pub stops: Vec<Stop>,
-    /// By moment of an atomic section: where that began.
+    /// By node of an atomic section: the node at which the section began.
     pub sections: BTreeMap<NodeId, NodeId>,
     pub joins: Vec<Join>,
     pub waits: Vec<Wait>,
-    pub sleeps: Vec<Sleep>,
+    pub sleeps: IndexVec<SleepId, Sleep>,
     pub signals: Vec<Signal>,
-    pub moment: Option<Moment>,
-    /// What threads do visibly, in program order: to follow them on the interpreter.
-    pub steps: Vec<Step>,
+    pub deadlock_point: Option<DeadlockPoint>,
+    /// The visible instructions of threads, in program order: to guide the interpreter.
+    pub steps: Vec<VisibleStep>,
     /// Ends of the process.
     pub exits: Vec<(Term, NodeId)>,
-    /// What holds of the variables that were made on the way.
+    /// Constraints on the variables.
     pub constraints: Vec<Term>,
-    /// Variables: that nothing comes in from outside. The interpreter can only follow models of which all are true.
-    pub plain: Vec<Term>,
-    /// The same where it depends: there is no proof if the condition can hold.
+    /// Variables that say that an input is empty. The interpreter can only follow models in which all are true.
+    pub no_input: Vec<Term>,
+    /// Inexact parts that matter under a condition: nothing is proved if the condition can hold.
     pub doubts: Vec<(Term, String)>,
-    /// What was left out or is not exact, in words: with any of it, nothing is proved.
+    /// Parts that were left out or are not exact, in words: with any of them, nothing is proved.
     pub gaps: Vec<String>,
 }
 
 impl Skeleton {
     pub fn add_node(&mut self, thread: ThreadIndex) -> NodeId {
-        self.nodes.push(thread);
-        NodeId(self.nodes.len() as u32 - 1)
+        self.nodes.push(thread)
+    }
+
+    /// The index of nodes that belong to no thread: the point at which a deadlock is looked for, the end of the process
+    /// with its last thread.
+    pub fn no_thread(&self) -> ThreadIndex {
+        self.threads.next_id()
+    }
+
+    /// Whether two nodes are on one thread; then they happen in the order of their ids.
+    pub fn on_one_thread(&self, a: NodeId, b: NodeId) -> bool {
+        self.nodes[a] == self.nodes[b]
     }
 
     pub fn gap(&mut self, what: impl Into<String>) {
@@ -330,7 +372,7 @@ impl Skeleton {
 
     /// All terms but the values that are read and written.
     pub fn for_each_condition(&self, mut see: impl FnMut(Term)) {
-        let mut copy = Skeleton { events: Vec::new(), ..self.clone() };
+        let mut copy = Skeleton { events: IndexVec::new(), ..self.clone() };
         copy.replace(|term| {
             see(term);
             term
@@ -344,16 +386,16 @@ impl Skeleton {
         }
     }
 
-    /// Puts other terms in the place of all terms.
+    /// Replaces all terms.
     pub fn replace(&mut self, mut new: impl FnMut(Term) -> Term) {
         let mut put = |all: &mut [&mut Term]| all.iter_mut().for_each(|term| **term = new(**term));
-        for event in &mut self.events {
+        for event in self.events.iter_mut() {
             put(&mut [&mut event.occurs]);
             for unit in event.reads.iter_mut().chain(&mut event.writes) {
                 put(&mut [&mut unit.condition, &mut unit.address, &mut unit.value]);
             }
         }
-        for thread in &mut self.threads {
+        for thread in self.threads.iter_mut() {
             put(&mut [&mut thread.handle, &mut thread.finished, &mut thread.result]);
             thread.spawned.iter_mut().for_each(|(_, path)| put(&mut [path]));
             thread.inputs.iter_mut().for_each(|input| put(&mut [&mut input.condition, &mut input.value]));
@@ -365,11 +407,11 @@ impl Skeleton {
         self.deaths.iter_mut().for_each(|death| put(&mut [&mut death.path]));
         self.allocations.iter_mut().for_each(|allocation| put(&mut [&mut allocation.path]));
         self.releases.iter_mut().for_each(|release| put(&mut [&mut release.path]));
-        for end in &mut self.ends {
+        for end in self.ends.iter_mut() {
             put(&mut [&mut end.path]);
             end.words.iter_mut().for_each(|word| put(&mut [&mut word.value]));
         }
-        self.seams.iter_mut().for_each(|seam| put(&mut [&mut seam.condition]));
+        self.section_splits.iter_mut().for_each(|split| put(&mut [&mut split.condition]));
         self.stops.iter_mut().for_each(|stop| put(&mut [&mut stop.condition]));
         for join in &mut self.joins {
             put(&mut [&mut join.done, &mut join.path, &mut join.handle]);
@@ -384,15 +426,15 @@ impl Skeleton {
                 Until::Signal(_) => {}
             }
         }
-        for sleep in &mut self.sleeps {
+        for sleep in self.sleeps.iter_mut() {
             put(&mut [&mut sleep.path, &mut sleep.address]);
             sleep.wake.iter_mut().for_each(|(_, path)| put(&mut [path]));
         }
         self.signals.iter_mut().for_each(|signal| put(&mut [&mut signal.path, &mut signal.address]));
-        self.moment.iter_mut().for_each(|moment| put(&mut [&mut moment.asked]));
+        self.deadlock_point.iter_mut().for_each(|point| put(&mut [&mut point.asked]));
         self.steps.iter_mut().for_each(|step| put(&mut [&mut step.path]));
         self.exits.iter_mut().for_each(|(path, _)| put(&mut [path]));
         self.doubts.iter_mut().for_each(|(condition, _)| put(&mut [condition]));
-        put(&mut self.constraints.iter_mut().chain(&mut self.plain).collect::<Vec<_>>());
+        put(&mut self.constraints.iter_mut().chain(&mut self.no_input).collect::<Vec<_>>());
     }
 }

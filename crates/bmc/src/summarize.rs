@@ -1,40 +1,55 @@
-//! Summarising threads: one merged symbolic execution for each, which leaves nothing but its events.
+//! Summarising threads: one merged symbolic execution of each thread, whose result is its events (paper 000, section
+//! 4).
 //!
-//! Paper 000, section 4: a state is a path condition and the values of locals; each read of shared memory gives a fresh
-//! variable; states that meet are merged by if-then-else over what differs. Bounding happens on the way: a loop whose
-//! condition folds to a constant unrolls as often as it runs, any other one up to its bound, where a *cut* is recorded. So the
-//! constants that a loop produces are there when the next one is unrolled, and threads and allocations are counted exactly.
+//! A state is a path condition and the values of locals; each read of shared memory returns a fresh variable; states
+//! that meet are merged by if-then-else over the values that differ. Loops are bounded during the execution: a loop
+//! whose condition folds to a constant is unrolled completely, any other loop up to its bound, where a *cut* is
+//! recorded. So constants that one loop computes are known when the next one is unrolled, and threads and allocations
+//! are counted exactly.
 
-use crate::counters::First;
-use crate::cssa::{Equations, Mode};
-use crate::features::{counts_locking, has_op, special_mutexes};
-use crate::function::{Calls, Recording, Summaries};
-use crate::leaks::{Leaving, watches_ends};
-use crate::liveness::{Live, live};
-use crate::nesting::{Element, nesting};
-use crate::objects::{Initial, Instance, InstanceId, Instances};
-use crate::private::Memory;
-use crate::skeleton::{Bounded, Cut, Death, Input, NodeId, Skeleton, Thread, ThreadIndex, Violation};
-use crate::state::State;
-use crate::trail::Deed;
-use crate::unroll::Running;
-use crate::words::Look;
-use crate::{Reported, Task};
-use leno_explore::Properties;
-use leno_ir::callgraph::CallGraph;
-use leno_ir::cfg::Cfg;
-use leno_ir::interp::{ViolationKind, private_slots};
-use leno_ir::points_to::{AbstractObject, ObjectSet, PointsTo};
+pub(crate) mod access;
+pub(crate) mod calls;
+pub(crate) mod cssa;
+pub(crate) mod evaluate;
+pub(crate) mod function_summary;
+pub(crate) mod instantiate;
+pub(crate) mod library_calls;
+pub(crate) mod private_memory;
+pub(crate) mod process_end;
+pub(crate) mod side_effects;
+pub(crate) mod split_sections;
+pub(crate) mod state;
+pub(crate) mod sync;
+pub(crate) mod sync_words;
+pub(crate) mod threads;
+pub(crate) mod unroll;
+
+use crate::Task;
+use crate::bound::BoundSite;
+use crate::bound::Bounds;
+use crate::bounded::{BoundedProgram, Question};
+use crate::facts::ProgramFacts;
+use crate::skeleton::layout::{InstanceId, Layout, is_stream};
+use crate::skeleton::{Cut, Death, InputValue, NodeId, Skeleton, Thread, ThreadIndex, Violation};
+use crate::summarize::cssa::{Equations, Mode};
+use crate::summarize::function_summary::{Calls, Recording, Summaries};
+use crate::summarize::private_memory::Memory;
+use crate::summarize::process_end::{FinalState, watches_ends};
+use crate::summarize::side_effects::SideEffect;
+use crate::summarize::state::State;
+use crate::summarize::sync_words::DeadlockWords;
+use crate::summarize::unroll::RunningLoop;
+use leno_ir::analysis::sharing::Sharing;
+use leno_ir::interp::ViolationKind;
 use leno_ir::program::{
     BlockId, Body, FuncId, Instr, ObjectId, ObjectKind, Op, Place, Program, Span, Terminator, TerminatorKind,
 };
-use leno_ir::sharing::{SharedObjects, Sharing};
 use leno_logic::term::{Sort, Term, Terms};
+use leno_symbolic::update::Update;
 use rustc_hash::FxHashMap;
-use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Why the engine gives up on a program.
+/// A reason why the engine cannot decide a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refused {
     pub reason: String,
@@ -46,56 +61,24 @@ impl Refused {
     }
 }
 
-/// How far to unroll.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bounds {
-    pub default: u32,
-    pub particular: BTreeMap<Bounded, u32>,
-    /// Loops whose number of rounds is constant are cut short as well, where others see what they do.
-    pub is_sprint: bool,
-}
-
-impl Bounds {
-    pub fn of(&self, what: Bounded) -> u32 {
-        self.particular.get(&what).copied().unwrap_or(self.default)
-    }
-
-    /// The bytes of an allocation whose size is not known.
-    pub fn of_allocation(&self, what: Bounded) -> u64 {
-        u64::from(self.of(what)) * ALLOCATION_UNIT
-    }
-}
-
-/// A bound of one is so many bytes.
-const ALLOCATION_UNIT: u64 = 64;
-
 /// An activation of a function.
 pub(crate) struct Frame {
     pub func: FuncId,
     pub slots: Vec<InstanceId>,
     pub(crate) pending: FxHashMap<BlockId, Vec<State>>,
     /// The loops that are being executed, outermost first.
-    pub(crate) loops: Vec<Running>,
+    pub(crate) loops: Vec<RunningLoop>,
     pub(crate) exits: Vec<State>,
 }
 
-/// What is known of an activation to those that it calls.
+/// A running activation, as the functions that it calls see it.
 pub(crate) struct Activation {
     pub func: FuncId,
     pub path: Term,
     pub slots: Vec<InstanceId>,
 }
 
-/// What is known of a function's shape.
-pub(crate) struct Shape {
-    pub elements: Vec<Element>,
-    /// By block: what is still needed at its beginning.
-    pub live: Vec<Live>,
-    /// By slot: whether its address goes nowhere.
-    pub private_slots: Vec<bool>,
-}
-
-/// A thread that has been started and is still to be summarised.
+/// A thread that has been started and is still to be executed.
 pub(crate) struct Started {
     pub index: ThreadIndex,
     pub func: FuncId,
@@ -103,134 +86,109 @@ pub(crate) struct Started {
     pub path: Term,
 }
 
-pub struct Summarizer<'p> {
-    pub(crate) program: &'p Program,
-    pub(crate) properties: Properties,
-    pub(crate) mode: Mode,
-    pub(crate) reported: BTreeSet<Reported>,
-    pub(crate) equations: Equations,
-    pub(crate) points_to: PointsTo,
-    pub(crate) shared: SharedObjects,
-    pub terms: Terms,
-    pub(crate) instances: Instances,
-    pub skeleton: Skeleton,
-    pub(crate) bounds: &'p Bounds,
-    pub(crate) interrupted: &'p dyn Fn() -> bool,
-    pub(crate) shapes: FxHashMap<FuncId, Rc<Shape>>,
-    pub(crate) statics: FxHashMap<(ObjectId, Option<ThreadIndex>), InstanceId>,
-    pub(crate) functions: FxHashMap<FuncId, InstanceId>,
-    pub(crate) started: Vec<Started>,
-    pub(crate) active: Vec<Activation>,
-    /// The thread that is being summarised, and its last node.
-    pub(crate) thread: ThreadIndex,
-    pub(crate) last: NodeId,
-    pub(crate) thread_ends: Vec<State>,
-    /// What undefined words are while a synchronisation object is looked at.
-    pub(crate) undefined_word: Option<Term>,
-    /// The moment of the step that is being made, if it has one already.
-    pub(crate) current: Option<NodeId>,
-    has_assumptions: bool,
-    /// Words, by address, at the moment when a deadlock is looked for; and what they are read from.
-    pub(crate) later: FxHashMap<Term, Term>,
-    pub(crate) looks: Vec<Look>,
-    /// Those that may be of another kind than the normal one.
-    pub(crate) special_mutexes: ObjectSet,
-    /// Whether anybody can tell how often a lock is held.
-    pub(crate) counts_locking: bool,
-    pub(crate) here: (Place, Span),
-    /// By end of the process: what its thread knows then.
-    pub(crate) leaving: Vec<Leaving>,
-    /// Contents that come from outside, and the addresses of the standard streams.
-    pub(crate) given: Vec<Vec<u8>>,
-    pub(crate) streams: Vec<u64>,
-    /// Variables about the order, made while reads of counters were replaced.
-    pub(crate) firsts: Vec<First>,
-    /// Locks, by address, of which nothing is read any more: their sections exclude each other.
-    pub(crate) exclusive: BTreeSet<u64>,
-    pub(crate) calls: Calls,
-    pub(crate) summaries: Summaries,
-    /// The function that is being summarised for all its calls, if one is.
-    pub(crate) recording: Option<Box<Recording>>,
-    /// Instructions executed, those that a summary stands for included.
-    pub(crate) work: u64,
+/// The symbolic execution of all threads, one after the other: the bounded program so far, and where the execution is.
+pub(crate) struct Execution<'p> {
+    facts: &'p ProgramFacts<'p>,
+    program: &'p Program,
+    question: Question<'p>,
+    bounds: &'p Bounds,
+    mode: Mode,
+    calls: Calls,
+
+    // --- the bounded program so far
+    terms: Terms,
+    skeleton: Skeleton,
+    layout: Layout<'p>,
+    equations: Equations,
     /// Calls that were made by a summary.
-    pub(crate) instantiated: usize,
-    /// In a sprint: whether something was cut that would not have been otherwise.
-    pub(crate) is_cut_short: bool,
-    /// Functions that may call themselves.
-    pub(crate) recursive: BTreeSet<FuncId>,
+    instantiated: usize,
+    is_cut_short: bool,
+
+    // --- where the execution is
+    /// Threads that are still to be executed.
+    started: Vec<Started>,
+    /// The thread that is being executed, and its last node.
+    thread: ThreadIndex,
+    last: NodeId,
+    /// The instruction that is being executed, and its node if it has one already.
+    here: (Place, Span),
+    current: Option<NodeId>,
+    active: Vec<Activation>,
+    thread_ends: Vec<State>,
+    /// By end of the process: the state of the thread that ends it.
+    final_states: Vec<FinalState>,
+    /// The value of undefined words while a synchronisation object is read.
+    undefined_word: Option<Term>,
+    deadlock_words: DeadlockWords,
+    summaries: Summaries,
+    /// The function that is being summarised for all its calls, if one is.
+    recording: Option<Box<Recording>>,
+    /// Instructions executed, those that a summary stands for included.
+    work: u64,
 }
 
 const NOWHERE: Place = Place { func: FuncId(0), block: BlockId(0), index: 0 };
 
-impl<'p> Summarizer<'p> {
-    pub fn new(
-        program: &'p Program,
-        task: &Task,
+/// Executes all threads within the bounds.
+pub fn summarize<'p>(
+    facts: &'p ProgramFacts<'p>,
+    task: &'p Task,
+    bounds: &'p Bounds,
+    interrupted: &'p dyn Fn() -> bool,
+) -> Result<BoundedProgram<'p>, Refused> {
+    let mut execution = Execution::new(facts, task, bounds, interrupted)?;
+    execution.run()?;
+    let Execution { question, terms, skeleton, layout, equations, instantiated, is_cut_short, .. } = execution;
+    let equations = equations.of_variable;
+    Ok(BoundedProgram { facts, question, terms, skeleton, layout, equations, instantiated, is_cut_short })
+}
+
+impl<'p> Execution<'p> {
+    fn new(
+        facts: &'p ProgramFacts<'p>,
+        task: &'p Task,
         bounds: &'p Bounds,
         interrupted: &'p dyn Fn() -> bool,
-    ) -> Summarizer<'p> {
-        let points_to = PointsTo::new(program);
-        let calls = CallGraph::new(program, &points_to);
-        let shared = SharedObjects::new(program, &points_to, &calls);
-        let special_mutexes = special_mutexes(program, &points_to);
-        Summarizer {
-            program,
-            properties: task.properties,
-            mode: task.mode,
-            reported: task.reported.clone(),
-            equations: Equations::default(),
-            points_to,
-            shared,
-            terms: Terms::new(),
-            instances: Instances::default(),
-            skeleton: Skeleton::default(),
+    ) -> Result<Execution<'p>, Refused> {
+        Ok(Execution {
+            facts,
+            program: facts.program,
+            question: Question::new(task, interrupted),
             bounds,
-            interrupted,
-            shapes: FxHashMap::default(),
-            statics: FxHashMap::default(),
-            functions: FxHashMap::default(),
-            started: Vec::new(),
-            active: Vec::new(),
-            thread: ThreadIndex(0),
-            last: NodeId(0),
-            thread_ends: Vec::new(),
-            special_mutexes,
-            later: FxHashMap::default(),
-            looks: Vec::new(),
-            current: None,
-            undefined_word: None,
-            has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
-            counts_locking: counts_locking(program, &calls),
-            here: (NOWHERE, Span::NONE),
-            leaving: Vec::new(),
-            given: Vec::new(),
-            streams: Vec::new(),
-            firsts: Vec::new(),
-            exclusive: BTreeSet::new(),
-            // Equations are about one execution of a place, and so is what is left at the end.
+            mode: task.mode,
+            // Equations are about one execution of an instruction, and so is what is left at the end of the process.
             calls: if task.mode == Mode::Cssa || watches_ends(task.properties) { Calls::Inline } else { task.calls },
+            terms: Terms::new(),
+            skeleton: Skeleton::default(),
+            layout: Layout::new(facts)?,
+            equations: Equations::default(),
+            instantiated: 0,
+            is_cut_short: false,
+            started: Vec::new(),
+            thread: ThreadIndex::MAIN,
+            last: NodeId(0),
+            here: (NOWHERE, Span::NONE),
+            current: None,
+            active: Vec::new(),
+            thread_ends: Vec::new(),
+            final_states: Vec::new(),
+            undefined_word: None,
+            deadlock_words: DeadlockWords::default(),
             summaries: Summaries::default(),
             recording: None,
             work: 0,
-            instantiated: 0,
-            is_cut_short: false,
-            recursive: program.functions.ids().filter(|id| calls.is_recursive(*id)).collect(),
-        }
+        })
     }
 
-    /// Summarises all threads.
-    pub fn run(&mut self) -> Result<(), Refused> {
+    fn run(&mut self) -> Result<(), Refused> {
         let Some(entry) = self.program.entry else { return Err(Refused::new("there is no main function")) };
-        for object in self.program.objects.ids() {
-            if self.program.objects[object].kind != ObjectKind::ThreadLocal {
-                self.static_address(object)?;
-            }
+        for data in self.program.objects.iter().filter(|data| data.kind == ObjectKind::External && !is_stream(data)) {
+            self.skeleton.gap(format!("`{}` is defined elsewhere", data.name));
         }
         let (argc, argv) = self.lay_out_arguments()?;
         self.add_thread("main".to_string(), None);
         self.started.push(Started {
-            index: ThreadIndex(0),
+            index: ThreadIndex::MAIN,
             func: entry,
             args: vec![argc, argv],
             path: self.terms.bool(true),
@@ -239,16 +197,15 @@ impl<'p> Summarizer<'p> {
             let next = self.started.remove(0);
             self.run_thread(next)?;
         }
-        if self.properties.deadlock {
-            self.add_moment();
+        if self.question.properties.deadlock {
+            self.add_deadlock_point();
         }
         self.end_with_last_thread();
-        self.look_at_ends();
-        Ok(())
+        self.read_words_at_ends()
     }
 
     pub(crate) fn add_thread(&mut self, name: String, spawned: Option<(NodeId, Term)>) -> ThreadIndex {
-        let index = ThreadIndex(self.skeleton.threads.len() as u32);
+        let index = self.skeleton.threads.next_id();
         let word = u32::from(self.program.model.pointer_bits());
         let handle = self.terms.bits(word, u128::from(index.0) + 1);
         let never = self.terms.bool(false);
@@ -269,13 +226,13 @@ impl<'p> Summarizer<'p> {
     fn run_thread(&mut self, started: Started) -> Result<(), Refused> {
         self.thread = started.index;
         self.last = self.skeleton.add_node(started.index);
-        self.skeleton.threads[started.index.0 as usize].first = self.last;
+        self.skeleton.threads[started.index].first = self.last;
         let state = State::at(started.path);
         let word = self.program.model.word();
         let args = started.args.into_iter().map(Some).collect();
         let mut ends = Vec::new();
         let returned = self.call(started.func, args, state)?;
-        if let (Some((state, _)), ThreadIndex(0)) = (&returned, started.index) {
+        if let (Some((state, _)), ThreadIndex::MAIN) = (&returned, started.index) {
             // The return from the entry function ends the process.
             let node = self.skeleton.add_node(started.index);
             self.skeleton.exits.push((state.path, node));
@@ -290,10 +247,10 @@ impl<'p> Summarizer<'p> {
         }
         ends.append(&mut self.thread_ends);
         let last = self.skeleton.add_node(started.index);
-        let thread = &mut self.skeleton.threads[started.index.0 as usize];
+        let thread = &mut self.skeleton.threads[started.index];
         thread.last = last;
         if let Some(end) = self.merge(ends)? {
-            let thread = &mut self.skeleton.threads[started.index.0 as usize];
+            let thread = &mut self.skeleton.threads[started.index];
             thread.finished = end.path;
             thread.result = end.locals[0].unwrap_or(thread.result);
             self.end_thread_locals(started.index, last, end.path);
@@ -301,102 +258,40 @@ impl<'p> Summarizer<'p> {
         Ok(())
     }
 
-    /// The thread-local objects of a thread die with it.
+    /// The lifetimes of a thread's thread-local objects end with it.
     fn end_thread_locals(&mut self, thread: ThreadIndex, node: NodeId, path: Term) {
-        let mut own: Vec<InstanceId> =
-            self.statics.iter().filter(|((_, owner), _)| *owner == Some(thread)).map(|(_, id)| *id).collect();
-        own.retain(|id| self.instances.get(*id).sharing == Sharing::Shared);
-        own.sort_unstable();
+        let mut own = self.layout.thread_locals(thread);
+        own.retain(|id| self.layout.get(*id).sharing == Sharing::Shared);
         self.skeleton.deaths.extend(own.into_iter().map(|instance| Death { instance, node, path }));
     }
 
-    // --- objects
+    // --- addresses
 
     pub(crate) fn static_address(&mut self, object: ObjectId) -> Result<u64, Refused> {
-        let data = &self.program.objects[object];
-        let owner = (data.kind == ObjectKind::ThreadLocal).then_some(self.thread);
-        if owner.is_some() {
+        if self.program.objects[object].kind == ObjectKind::ThreadLocal {
             self.cannot_be_summarized("a function uses a thread-local object")?;
         }
-        if let Some(id) = self.statics.get(&(object, owner)) {
-            return Ok(self.instances.get(*id).base);
-        }
-        let is_stream =
-            data.kind == ObjectKind::External && ["stdin", "stdout", "stderr"].contains(&data.name.as_str());
-        let initial = if is_stream { self.add_stream()? } else { Initial::Static(object) };
-        let is_constant = data.kind == ObjectKind::Constant;
-        let id = self.add_instance(AbstractObject::Static(object), data.size, initial, false, is_constant)?;
-        self.statics.insert((object, owner), id);
-        self.instances.get_mut(id).owner = owner;
-        if data.kind == ObjectKind::External && !is_stream {
-            self.skeleton.gap(format!("`{}` is defined elsewhere", data.name));
-        }
-        Ok(self.instances.get(id).base)
+        self.layout.static_address(object, self.thread)
     }
 
-    pub(crate) fn function_address(&mut self, function: FuncId) -> Result<u64, Refused> {
-        if let Some(id) = self.functions.get(&function) {
-            return Ok(self.instances.get(*id).base);
-        }
-        let id = self.add_instance(AbstractObject::Function(function), 1, Initial::Zero, false, true)?;
-        self.functions.insert(function, id);
-        Ok(self.instances.get(id).base)
+    /// A constant address, as a term.
+    pub(crate) fn pointer(&mut self, address: u64) -> Term {
+        self.layout.pointer(&mut self.terms, address)
     }
 
-    pub(crate) fn add_instance(
-        &mut self,
-        what: AbstractObject,
-        size: u64,
-        initial: Initial,
-        is_heap: bool,
-        is_constant: bool,
-    ) -> Result<InstanceId, Refused> {
-        let object =
-            self.points_to.object(what).ok_or_else(|| Refused::new("an object that the analysis does not know"))?;
-        let is_function = matches!(what, AbstractObject::Function(_));
-        let sharing = if is_function { Sharing::ReadOnly } else { self.shared.of(object) };
-        let is_pointed_to = true;
-        let extent = None;
-        let instance = Instance {
-            extent,
-            owner: None,
-            object,
-            base: 0,
-            size,
-            sharing,
-            initial,
-            is_heap,
-            is_constant,
-            is_pointed_to,
-            is_function,
-        };
-        self.instances.add(self.program.model, instance).ok_or_else(|| Refused::new("addresses have run out"))
+    /// The instance that an address of known value belongs to.
+    pub(crate) fn instance_at(&self, address: Term) -> Option<InstanceId> {
+        self.layout.at(self.terms.as_bits(address)? as u64)
     }
 
     // --- control
 
-    pub(crate) fn shape(&mut self, func: FuncId) -> Result<Rc<Shape>, Refused> {
-        if let Some(shape) = self.shapes.get(&func) {
-            return Ok(shape.clone());
-        }
-        let function = &self.program.functions[func];
-        let cfg = Cfg::of(function).ok_or_else(|| Refused::new("a call of a function without a body"))?;
-        let private = private_slots(function);
-        let shape = Rc::new(Shape {
-            elements: nesting(&cfg),
-            live: live(function, &cfg, &private, self.program.model),
-            private_slots: private,
-        });
-        self.shapes.insert(func, shape.clone());
-        Ok(shape)
-    }
-
-    /// Notes that the thread does something that others may notice.
+    /// Notes that the thread does something that other threads may observe.
     pub(crate) fn affect(&mut self, state: &mut State) {
-        state.trail.push(Deed::Effect, state.path);
+        state.side_effects.push(SideEffect::Effect, state.path);
     }
 
-    pub(crate) fn cut(&mut self, condition: Term, what: Bounded) {
+    pub(crate) fn cut(&mut self, condition: Term, what: BoundSite) {
         self.skeleton.cuts.push(Cut { condition, after: self.last, what });
     }
 
@@ -451,11 +346,11 @@ impl<'p> Summarizer<'p> {
             TerminatorKind::Return(value) => {
                 if let Some(value) = value {
                     let value = self.evaluate(frame, &mut state, value)?;
-                    let last = state.locals.len() - 1;
-                    state.set_local(last, value);
+                    state.set_result(value);
                 }
-                // (With the return from the entry function everything ends, which nobody sees.)
-                if self.active.len() > 1 || self.thread != ThreadIndex(0) || self.recording.is_some() {
+                // (The return from the entry function ends the process: no thread can observe the end of these
+                // lifetimes.)
+                if self.active.len() > 1 || self.thread != ThreadIndex::MAIN || self.recording.is_some() {
                     self.end_lives(&frame.slots, &mut state);
                 }
                 frame.exits.push(state);
@@ -492,7 +387,7 @@ impl<'p> Summarizer<'p> {
 
     // --- nodes and violations
 
-    /// The moment of the next visible step: a new one, or that of the atomic section.
+    /// The node of the next visible step: a new one, or that of the atomic section.
     pub(crate) fn next_node(&mut self, state: &mut State) -> NodeId {
         let node = match state.section {
             Some(node) => node,
@@ -504,7 +399,7 @@ impl<'p> Summarizer<'p> {
 
     /// Notes that the instruction at hand is executed at `node`.
     pub(crate) fn step(&mut self, node: NodeId, path: Term) {
-        self.skeleton.steps.push(crate::skeleton::Step { node, place: self.here.0, path });
+        self.skeleton.steps.push(crate::skeleton::VisibleStep { node, place: self.here.0, path });
     }
 
     pub(crate) fn violate(&mut self, kind: ViolationKind, condition: Term) {
@@ -512,12 +407,12 @@ impl<'p> Summarizer<'p> {
     }
 
     pub(crate) fn violate_at(&mut self, kind: ViolationKind, condition: Term, at: Option<NodeId>) {
-        if self.terms.as_bool(condition) == Some(false) || !self.properties.covers(kind) {
+        if self.terms.as_bool(condition) == Some(false) || !self.question.properties.covers(kind) {
             return;
         }
-        let (place, span) = self.here;
+        let (_, span) = self.here;
         let (after, thread) = (self.last, self.thread);
-        self.skeleton.violations.push(Violation { kind, condition, after, at, thread, place, span });
+        self.skeleton.violations.push(Violation { kind, condition, after, at, thread, span });
     }
 
     /// A state in which `condition` holds as well; None if there is none.
@@ -534,12 +429,12 @@ impl<'p> Summarizer<'p> {
             Op::Assign { dst, value } => {
                 let value = self.evaluate(frame, &mut state, value)?;
                 let value = self.assigned(value);
-                state.set_local(dst.0 as usize, value);
+                state.set_local(*dst, value);
             }
             Op::Load { dst, from } => {
                 let address = self.evaluate(frame, &mut state, &from.ptr)?;
                 let Some((mut state, value)) = self.load(frame, state, from, address)? else { return Ok(None) };
-                state.set_local(dst.0 as usize, value);
+                state.set_local(*dst, value);
                 return Ok(Some(state));
             }
             Op::Store { to, value } => {
@@ -548,14 +443,15 @@ impl<'p> Summarizer<'p> {
                 return self.store(frame, state, to, address, value);
             }
             Op::ReadModifyWrite { dst, at, op, value } => {
-                let value = self.evaluate(frame, &mut state, value)?;
-                return self.read_modify_write(frame, state, *dst, at, *op, value);
+                let operand = self.evaluate(frame, &mut state, value)?;
+                let update = Update::ReadModifyWrite { op: *op, operand };
+                let Some((mut state, old)) = self.update(frame, state, at, update)? else { return Ok(None) };
+                if let Some(dst) = dst {
+                    state.set_local(*dst, old);
+                }
+                return Ok(Some(state));
             }
-            Op::CompareExchange { ok, old, at, expected, desired, .. } => {
-                let expected = self.evaluate(frame, &mut state, expected)?;
-                let desired = self.evaluate(frame, &mut state, desired)?;
-                return self.compare_exchange(frame, state, (*ok, *old), at, expected, desired);
-            }
+            op @ Op::CompareExchange { .. } => return self.compare_exchange(frame, state, op),
             Op::Fence { .. } | Op::Yield => {}
             Op::Allocate { dst, size, zeroed, storage, .. } => {
                 return self.allocate(frame, state, *dst, size, *zeroed, *storage);
@@ -577,7 +473,7 @@ impl<'p> Summarizer<'p> {
             Op::Nondet { dst } => {
                 let ty = self.program.functions[frame.func].locals[*dst].ty;
                 let value = self.input(&state, self.width(ty));
-                state.set_local(dst.0 as usize, value);
+                state.set_local(*dst, value);
             }
             Op::Call { dst, callee, args } => return self.run_call(frame, state, *dst, callee, args),
             Op::Spawn { handle, func, args } => return self.spawn(frame, state, handle.as_ref(), func, args),
@@ -590,14 +486,14 @@ impl<'p> Summarizer<'p> {
                 return Ok(self.detach(state, handle));
             }
             Op::ThreadSelf { dst } => {
-                let handle = self.skeleton.threads[self.thread.0 as usize].handle;
-                state.set_local(dst.0 as usize, handle);
+                let handle = self.skeleton.threads[self.thread].handle;
+                state.set_local(*dst, handle);
             }
             Op::Sync { dst, op, at } => return self.sync(frame, state, *dst, op, at),
             Op::AtomicBegin => {
                 if state.depth == 0 {
-                    if self.has_assumptions {
-                        // Who would be stopped inside does not enter: nobody sees half of a section.
+                    if self.facts.has_assumptions {
+                        // A thread that would be stopped inside does not enter: no thread sees a part of a section.
                         let enters = self.terms.variable(Sort::Bool, "enters");
                         let Some(inside) = self.restrict(state, enters) else { return Ok(None) };
                         state = inside;
@@ -618,10 +514,33 @@ impl<'p> Summarizer<'p> {
         Ok(Some(state))
     }
 
+    /// A weak one may fail although it finds what it expects: that is an input, which only then is asked for.
+    fn compare_exchange(&mut self, frame: &Frame, mut state: State, op: &Op) -> Result<Option<State>, Refused> {
+        let Op::CompareExchange { ok, old, at, expected, desired, weak, .. } = op else { return Ok(Some(state)) };
+        let expected = self.evaluate(frame, &mut state, expected)?;
+        let desired = self.evaluate(frame, &mut state, desired)?;
+        let choice = self.terms.bits(1, 0);
+        let choice = if *weak { self.terms.variable(Sort::Bits(1), "fails") } else { choice };
+        let fails = self.terms.bits_to_bool(choice);
+        let update = Update::CompareExchange { expected, desired, fails };
+        let Some((mut state, was)) = self.update(frame, state, at, update)? else { return Ok(None) };
+        let same = self.terms.eq(was, expected);
+        if *weak {
+            let condition = self.terms.and2(state.path, same);
+            self.skeleton.threads[self.thread].inputs.push(InputValue { condition, value: choice });
+        }
+        let succeeds = self.terms.not(fails);
+        let succeeds = self.terms.and2(same, succeeds);
+        let succeeds = self.terms.bool_to_bits(succeeds, 1);
+        state.set_local(*ok, succeeds);
+        state.set_local(*old, was);
+        Ok(Some(state))
+    }
+
     pub(crate) fn input(&mut self, state: &State, width: u32) -> Term {
         let value = self.terms.variable(Sort::Bits(width), "input");
-        let inputs = &mut self.skeleton.threads[self.thread.0 as usize].inputs;
-        inputs.push(Input { condition: state.path, value, width: width as u16 });
+        let inputs = &mut self.skeleton.threads[self.thread].inputs;
+        inputs.push(InputValue { condition: state.path, value });
         value
     }
 }

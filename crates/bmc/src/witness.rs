@@ -1,77 +1,82 @@
-//! From a model to a witness: the interpreter follows the order of the model, and must see the violation itself.
+//! From a model to a witness: the interpreter follows the order of the model, and must observe the violation itself.
 //!
-//! The model says in which order the nodes of the skeleton happen and which inputs are asked for. We run the interpreter
-//! accordingly: for each node, its thread is run up to and including that node's instruction. What comes out is the interpreter's
-//! own account. If it does not get there, the model is not to be trusted, and nothing is claimed.
+//! The model determines the order of the nodes and the values of inputs. The interpreter runs accordingly: for each
+//! node, its thread runs up to and including that node's instruction. The witness is the interpreter's own record. If
+//! the interpreter does not reach the violation, nothing is claimed.
 
-mod run;
+mod guided_run;
 
-use crate::compose::{Composition, Suspect};
+use crate::bounded::BoundedProgram;
+use crate::compose::{Composition, PossibleViolation};
 use crate::skeleton::{Event, NodeId, ThreadIndex};
-use crate::summarize::Summarizer;
-use leno_explore::{What, circle, claim, claim_race, options};
-use leno_ir::interp::{Ending, Image, Machine, ThreadId, Violation, ViolationKind};
+use guided_run::{GuidedRun, RunResult};
+use leno_engine::machine_options;
+use leno_engine::witness::{claim_deadlock, claim_race, claim_violation, racer, wait_cycle};
+use leno_ir::index::IndexVec;
+use leno_ir::interp::{Ending, Image, Machine, ThreadId, ViolationKind};
 use leno_ir::program::Place;
 use leno_ir::witness::{Claim, Input, Witness};
 use leno_logic::order::Node;
 use leno_logic::term::Evaluation;
-use run::{Ran, Run};
 use std::collections::{BTreeMap, VecDeque};
 
-/// What the model says, in terms of the interpreter.
+/// The schedule and the inputs of a model, for the interpreter.
 struct Plan {
-    /// Visible instructions in order: the thread, and where it is; or that it comes to its end.
+    /// Visible instructions in order: the thread, and the instruction; none: the thread ends.
     steps: Vec<(ThreadIndex, Option<Place>)>,
     /// By thread: inputs in the order in which they are asked for.
-    inputs: Vec<VecDeque<u128>>,
+    inputs: IndexVec<ThreadIndex, VecDeque<u128>>,
     /// The node of the spawn of each thread, by the index of the step.
     spawns: BTreeMap<usize, ThreadIndex>,
-    /// Threads that go on until they are stuck or finished.
+    /// Threads that run on until they are stuck or finished.
     stuck: Vec<ThreadIndex>,
-    /// The first step that is not made any more.
+    /// The first step after the schedule.
     next: Option<Place>,
 }
 
 /// The witness for the model that the solver has found; an explanation if the interpreter does not agree.
-pub fn witness(summary: &Summarizer<'_>, composition: &mut Composition) -> Result<Witness, String> {
-    let selected = composition.suspects.iter().find(|&&(_, lit)| composition.solver.value(lit));
-    let Some(&(suspect, _)) = selected else { return Err("the model violates nothing".to_string()) };
-    let plan = plan(summary, composition, suspect);
-    let witness = follow(summary, plan, suspect)?;
+pub fn witness(bounded: &BoundedProgram<'_>, composition: &mut Composition) -> Result<Witness, String> {
+    let selected = composition.possible_violations.iter().find(|&&(_, lit)| composition.solver.value(lit));
+    let Some(&(wanted, _)) = selected else { return Err("the model violates nothing".to_string()) };
+    let plan = plan(bounded, composition, wanted)?;
+    let witness = follow(bounded, plan, wanted)?;
     match &witness.claim {
-        Claim::Violation { kind, .. } if !summary.properties.covers(*kind) => {
+        Claim::Violation { kind, .. } if !bounded.question.properties.covers(*kind) => {
             Err(format!("something else goes wrong first: {}", kind.title()))
         }
         _ => Ok(witness),
     }
 }
 
-fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspect) -> Plan {
-    let skeleton = &summary.skeleton;
-    let assignment = composition.solver.model(&summary.terms);
-    let mut evaluation = Evaluation::new(&summary.terms, &assignment);
-    let (mut end, inclusive) = match suspect {
-        Suspect::Violation(index) => match skeleton.violations[index].at {
+fn plan(
+    bounded: &BoundedProgram<'_>,
+    composition: &mut Composition,
+    wanted: PossibleViolation,
+) -> Result<Plan, String> {
+    let skeleton = &bounded.skeleton;
+    let assignment = composition.solver.model(&bounded.terms);
+    let mut evaluation = Evaluation::new(&bounded.terms, &assignment);
+    let (mut end, inclusive) = match wanted {
+        PossibleViolation::Violation(index) => match skeleton.violations[index].at {
             Some(node) => (node, false),
             None => (skeleton.violations[index].after, true),
         },
-        Suspect::Race(first, _) => (skeleton.events[first].node, false),
-        // (Nothing but the rest of a section may come with the end.)
-        Suspect::Leak(end) => (skeleton.ends[end].node, true),
-        Suspect::Deadlock | Suspect::Circle => match skeleton.moment {
-            Some(moment) => (moment.node, false),
-            None => (NodeId(u32::MAX), false),
-        },
+        PossibleViolation::Race(first, _) => (skeleton.events[first].node, false),
+        // (The end may be in the middle of an atomic section.)
+        PossibleViolation::Leak(end) => (skeleton.ends[end].node, true),
+        PossibleViolation::Deadlock | PossibleViolation::LockCycle => {
+            (skeleton.deadlock_point.ok_or("no deadlock was looked for")?.node, false)
+        }
     };
-    // What happens at the end of a section that was not split is to be seen before it begins.
-    if let Suspect::Race(..) = suspect {
-        while let Some(seam) = skeleton.seams.iter().find(|seam| seam.second == end && evaluation.holds(seam.condition))
+    // A race with the later part of a section that was not split is shown before the section begins.
+    if let PossibleViolation::Race(..) = wanted {
+        while let Some(split) =
+            skeleton.section_splits.iter().find(|split| split.second == end && evaluation.holds(split.condition))
         {
-            end = seam.first;
+            end = split.first;
         }
     }
-    let numbers: BTreeMap<Node, NodeId> =
-        composition.nodes.iter().enumerate().map(|(index, node)| (*node, NodeId(index as u32))).collect();
+    let numbers: BTreeMap<Node, NodeId> = composition.nodes.iter_enumerated().map(|(id, node)| (*node, id)).collect();
     let mut by_node: BTreeMap<NodeId, Vec<Place>> = BTreeMap::new();
     for step in &skeleton.steps {
         if evaluation.holds(step.path) {
@@ -79,22 +84,22 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
         }
     }
     let mut plan =
-        Plan { steps: Vec::new(), inputs: Vec::new(), spawns: BTreeMap::new(), stuck: Vec::new(), next: None };
+        Plan { steps: Vec::new(), inputs: IndexVec::new(), spawns: BTreeMap::new(), stuck: Vec::new(), next: None };
     for node in composition.solver.line() {
         let Some(&node) = numbers.get(node) else { continue };
         if node == end && !inclusive {
             plan.next = by_node.get(&node).and_then(|places| places.first()).copied();
             break;
         }
-        let thread = skeleton.nodes[node.0 as usize];
-        let Some(whole) = skeleton.threads.get(thread.0 as usize) else { continue };
+        let thread = skeleton.nodes[node];
+        let Some(whole) = skeleton.threads.get(thread) else { continue };
         for &place in by_node.get(&node).into_iter().flatten() {
-            for (index, other) in skeleton.threads.iter().enumerate() {
+            for (index, other) in skeleton.threads.iter_enumerated() {
                 if let Some((spawn, path)) = other.spawned
                     && spawn == node
                     && evaluation.holds(path)
                 {
-                    plan.spawns.insert(plan.steps.len(), ThreadIndex(index as u32));
+                    plan.spawns.insert(plan.steps.len(), index);
                 }
             }
             plan.steps.push((thread, Some(place)));
@@ -106,28 +111,29 @@ fn plan(summary: &Summarizer<'_>, composition: &mut Composition, suspect: Suspec
             break;
         }
     }
-    if let Suspect::Deadlock | Suspect::Circle = suspect {
+    if let PossibleViolation::Deadlock | PossibleViolation::LockCycle = wanted {
         let is_stuck = |evaluation: &mut Evaluation<'_>, thread: ThreadIndex| {
             let mut waits = skeleton.waits.iter().filter(|wait| wait.thread == thread);
             waits.any(|wait| evaluation.holds(wait.path) && !evaluation.holds(wait.goes_on))
         };
-        let all = (0..skeleton.threads.len() as u32).map(ThreadIndex);
-        plan.stuck =
-            all.filter(|thread| matches!(suspect, Suspect::Deadlock) || is_stuck(&mut evaluation, *thread)).collect();
+        let all = skeleton.threads.ids();
+        plan.stuck = all
+            .filter(|thread| matches!(wanted, PossibleViolation::Deadlock) || is_stuck(&mut evaluation, *thread))
+            .collect();
     }
     for thread in &skeleton.threads {
         let asked = thread.inputs.iter().filter(|input| evaluation.holds(input.condition)).collect::<Vec<_>>();
         plan.inputs.push(asked.into_iter().map(|input| evaluation.value(input.value).number()).collect());
     }
-    plan
+    Ok(plan)
 }
 
-fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witness, String> {
-    let skeleton = &summary.skeleton;
-    let image = Image::new(summary.program);
-    let looks_for_deadlock = matches!(suspect, Suspect::Deadlock | Suspect::Circle);
-    let machine = Machine::new(&image, &options(!looks_for_deadlock));
-    let mut run = Run::new(summary, machine, plan.inputs);
+fn follow(bounded: &BoundedProgram<'_>, plan: Plan, wanted: PossibleViolation) -> Result<Witness, String> {
+    let skeleton = &bounded.skeleton;
+    let image = Image::new(bounded.facts.program);
+    let looks_for_deadlock = matches!(wanted, PossibleViolation::Deadlock | PossibleViolation::LockCycle);
+    let machine = Machine::new(&image, &machine_options(!looks_for_deadlock));
+    let mut run = GuidedRun::new(bounded, machine, plan.inputs);
     let mut violation = None;
     let mut ended = None;
     for (index, &(thread, place)) in plan.steps.iter().enumerate() {
@@ -137,19 +143,19 @@ fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witn
             None => run.until_end(id),
         };
         let count = run.machine.threads().len();
-        let ran = if let (Ran::There, Some(_)) = (&ran, place) { run.step(id) } else { ran };
+        let ran = if let (RunResult::There, Some(_)) = (&ran, place) { run.step(id) } else { ran };
         match ran {
-            Ran::There => {}
-            Ran::Stopped => continue,
-            Ran::Violation(found) => {
+            RunResult::There => {}
+            RunResult::Stopped => continue,
+            RunResult::Violation(found) => {
                 violation = Some(found);
                 break;
             }
-            Ran::Ended => {
+            RunResult::Ended => {
                 ended = Some(id);
                 break;
             }
-            Ran::Lost(reason) => return Err(reason),
+            RunResult::Lost(reason) => return Err(reason),
         }
         if let Some(&child) = plan.spawns.get(&index)
             && run.machine.threads().len() > count
@@ -157,44 +163,46 @@ fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witn
             run.inputs.index.insert(ThreadId(count as u32), child);
         }
     }
-    let claim = match (suspect, violation) {
-        (_, Some(violation)) => claim_violation(*violation),
-        (Suspect::Leak(end), None) => {
+    let claim = match (wanted, violation) {
+        (_, Some(violation)) => claim_violation(&violation),
+        (PossibleViolation::Leak(end), None) => {
             let id = match (ended, skeleton.ends[end].thread.and_then(|thread| run.thread(thread))) {
                 (Some(id), _) => id,
                 (None, Some(id)) => match run.until_end(id) {
-                    Ran::Ended => id,
+                    RunResult::Ended => id,
                     _ => return Err("the program does not end there".to_string()),
                 },
                 (None, None) => return Err("the program does not end".to_string()),
             };
             let kinds = [ViolationKind::LostMemory, ViolationKind::Leak];
-            let mut asked = kinds.into_iter().filter(|kind| summary.properties.covers(*kind));
+            let mut asked = kinds.into_iter().filter(|kind| bounded.question.properties.covers(*kind));
             let found = asked.find_map(|kind| run.machine.leak(id, kind));
-            claim_violation(*found.ok_or("what is left at the end can still be reached")?)
+            claim_violation(&*found.ok_or("what is left at the end can still be reached")?)
         }
         (_, None) if ended.is_some() => return Err("the program ends".to_string()),
-        (Suspect::Violation(index), None) => {
+        (PossibleViolation::Violation(index), None) => {
             let id = run.thread(skeleton.violations[index].thread).ok_or("the thread that fails was not started")?;
-            claim_violation(*run.until_violation(id)?)
+            claim_violation(&*run.until_violation(id)?)
         }
-        (Suspect::Deadlock | Suspect::Circle, None) => {
+        (PossibleViolation::Deadlock | PossibleViolation::LockCycle, None) => {
             for thread in plan.stuck {
                 if let Some(id) = run.thread(thread) {
                     run.until_wait(id)?;
                 }
             }
-            let waiting = match (suspect, run.machine.deadlock()) {
-                (Suspect::Circle, _) => circle(&run.machine).ok_or("the locks are not waited for in a circle")?,
-                // (Who came to his wait last may have ended another one's.)
+            let waiting = match (wanted, run.machine.deadlock()) {
+                (PossibleViolation::LockCycle, _) => {
+                    wait_cycle(&run.machine).ok_or("the locks are not waited for in a circle")?
+                }
+                // (The last thread to reach its wait may have woken another one.)
                 (_, Ending::Deadlock(waiting)) if !waiting.is_empty() && run.machine.enabled_threads().is_empty() => {
                     waiting
                 }
                 _ => return Err("the threads are not stuck".to_string()),
             };
-            claim(&run.machine, &What::Deadlock(waiting))
+            claim_deadlock(&run.machine, &waiting)
         }
-        (Suspect::Race(first, second), None) => {
+        (PossibleViolation::Race(first, second), None) => {
             race(&mut run, [&skeleton.events[first], &skeleton.events[second]], plan.next)?
         }
     };
@@ -208,8 +216,9 @@ fn follow(summary: &Summarizer<'_>, plan: Plan, suspect: Suspect) -> Result<Witn
     Ok(Witness { claim, steps: run.recorder.steps, inputs: by_name })
 }
 
-/// Both are next, and overlap. `next`: where a section goes on that has waited in the middle.
-fn race(run: &mut Run<'_, '_>, events: [&Event; 2], next: Option<Place>) -> Result<Claim, String> {
+/// Checks that both events are next on their threads, and conflict. `next`: where a section continues that has waited
+/// in the middle.
+fn race(run: &mut GuidedRun<'_, '_>, events: [&Event; 2], next: Option<Place>) -> Result<Claim, String> {
     let mut ids = Vec::new();
     for event in events {
         let id = run.thread(event.thread).ok_or("a racing thread was not started")?;
@@ -219,32 +228,23 @@ fn race(run: &mut Run<'_, '_>, events: [&Event; 2], next: Option<Place>) -> Resu
             (false, _) => run.until_at(id, event.place),
         };
         match ran {
-            Ran::There => ids.push(id),
-            Ran::Ended => return Err("the program ends".to_string()),
-            Ran::Violation(_) | Ran::Stopped => return Err("something else goes wrong first".to_string()),
-            Ran::Lost(reason) => return Err(reason),
+            RunResult::There => ids.push(id),
+            RunResult::Ended => return Err("the program ends".to_string()),
+            RunResult::Violation(_) | RunResult::Stopped => return Err("something else goes wrong first".to_string()),
+            RunResult::Lost(reason) => return Err(reason),
         }
     }
     let Some(inside) = events.iter().position(|event| event.in_section) else {
         return Ok(claim_race(&run.machine, ids[0], ids[1]).ok_or("the accesses do not overlap")?);
     };
     let other = run.machine.footprint(ids[1 - inside]);
-    // What the section would do is seen by doing it, on another machine.
+    // The access within the section is found by executing the section on a copy of the machine.
     let mut trial = run.trial();
     let ran = trial.until_at(ids[inside], events[inside].place);
-    let within = trial.machine.footprint(ids[inside]).filter(|_| matches!(ran, Ran::There));
+    let within = trial.machine.footprint(ids[inside]).filter(|_| matches!(ran, RunResult::There));
     match (other, within) {
         (Some(a), Some(b)) if a.conflicts(b) => {}
         _ => return Err("the accesses do not overlap".to_string()),
     }
-    Ok(claim(&run.machine, &What::Race { first: ids[0], second: ids[1] }))
-}
-
-fn claim_violation(violation: Violation) -> Claim {
-    Claim::Violation {
-        kind: violation.kind,
-        thread: violation.thread_name,
-        span: violation.span,
-        message: violation.message,
-    }
+    Ok(Claim::Race { first: racer(&run.machine, ids[0]), second: racer(&run.machine, ids[1]) })
 }

@@ -1,8 +1,8 @@
 //! C as it was written: the parser's output.
 //!
-//! Nodes live in arenas and refer to each other by id, so that even absurdly deep programs are built and dropped without
-//! recursion. Names are interned. Nothing is resolved here except what C's grammar itself needs: whether an identifier
-//! names a type. All ids index the arenas of the same [`Ast`].
+//! Nodes live in arenas and refer to each other by id, so that even absurdly deep programs are built and dropped
+//! without recursion. Names are interned. Nothing is resolved here except what C's grammar itself needs: whether an
+//! identifier names a type. All ids index the arenas of the same [`Ast`].
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Span;
@@ -562,7 +562,8 @@ pub struct IntSuffix {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FloatLiteral {
-    /// The literal without its suffix, decimal or hexadecimal: converted to its type (float, double or long double) once.
+    /// The literal without its suffix, decimal or hexadecimal: converted to its type (float, double or long double)
+    /// once.
     pub text: String,
 }
 
@@ -571,7 +572,8 @@ pub enum FloatSuffix {
     None,
     F,
     L,
-    /// `i`/`j` (imaginary; the literal may then be an integer), `q`/`f128` and other kinds that Leno refuses when they are used.
+    /// `i`/`j` (imaginary; the literal may then be an integer), `q`/`f128` and other kinds that Leno refuses when they
+    /// are used.
     Unsupported,
 }
 

@@ -1,8 +1,8 @@
 //! From files to a program: the one door through which everything enters.
 //!
 //! Each file is preprocessed, parsed and checked by itself; then the library's models of what the files call and do not
-//! define are added, checked by the same front end; then all of it is linked and lowered. What comes out is valid, or it is
-//! an error: engines can rely on that.
+//! define are added, checked by the same front end; then all of it is linked and lowered. What comes out is valid, or
+//! it is an error: engines can rely on that.
 
 use crate::check::check;
 use crate::diagnostic::{Diagnostic, Severity, render};

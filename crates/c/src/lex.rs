@@ -1,10 +1,10 @@
 //! Preprocessed text to tokens, in one pass over its bytes.
 //!
-//! What a preprocessor leaves behind is handled here too: line markers become [`Source`] markers, `#pragma pack` becomes
-//! a list of changes keyed by token (it decides where members of records lie), other pragmas and `#ident` are skipped.
-//! A `.i` file may hold comments. Any other directive means that the text was never preprocessed, and is refused with
-//! that advice. Lexing never fails as a whole: at the first bad byte it leaves an [`Tok::Error`] token and stops, so that an
-//! earlier mistake is reported first, by the parser.
+//! What a preprocessor leaves behind is handled here too: line markers become [`Source`] markers, `#pragma pack`
+//! becomes a list of changes keyed by token (it decides where members of records lie), other pragmas and `#ident` are
+//! skipped. A `.i` file may hold comments. Any other directive means that the text was never preprocessed, and is
+//! refused with that advice. Lexing never fails as a whole: at the first bad byte it leaves an [`Tok::Error`] token and
+//! stops, so that an earlier mistake is reported first, by the parser.
 
 use crate::ast::{Name, Names};
 use crate::diagnostic::{Diagnostic, quoted};
@@ -329,8 +329,8 @@ impl Lexer<'_> {
         Ok(())
     }
 
-    /// Takes a just completed `_Pragma("…")` off the tokens. Preprocessors replace it by a `#pragma` line: only `.i` files
-    /// made by hand have it.
+    /// Takes a just completed `_Pragma("…")` off the tokens. Preprocessors replace it by a `#pragma` line: only `.i`
+    /// files made by hand have it.
     fn pragma_operator(&mut self) {
         let Some(first) = self.tokens.len().checked_sub(4) else { return };
         let [operator, parenthesis, string, _] = self.tokens[first..] else { return };

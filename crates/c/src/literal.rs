@@ -1,8 +1,8 @@
 //! The values of constants: numbers, characters and strings.
 //!
-//! Everything follows gcc on an ASCII-compatible machine: characters of the source are bytes in plain literals and UTF-8
-//! in wide ones, an escape too large for its type loses its high bits, `'ab'` is `'a' * 256 + 'b'`. Numbers keep their
-//! exact value (integers) or text (floats); which type they have is for the checker to say.
+//! Everything follows gcc on an ASCII-compatible machine: characters of the source are bytes in plain literals and
+//! UTF-8 in wide ones, an escape too large for its type loses its high bits, `'ab'` is `'a' * 256 + 'b'`. Numbers keep
+//! their exact value (integers) or text (floats); which type they have is for the checker to say.
 
 use crate::ast::{CharKind, ExprKind, FloatLiteral, FloatSuffix, IntSuffix};
 use crate::diagnostic::quoted;

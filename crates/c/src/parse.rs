@@ -5,12 +5,13 @@
 //!
 //! **Names.** C can only be parsed by knowing which identifiers name types; [`scope`] keeps exactly that.
 //!
-//! **Depth.** Everything after the parser walks the tree recursively, so the parser promises that no tree is higher than
-//! [`MAX_DEPTH`]. It also recurses itself, and not every level of its recursion makes a node (parentheses in
-//! declarators), nor does every node need a level (the left operands of `a + b + c`). So there are two counters: `depth`
-//! is how deep the parser is now; `height` is the height of the highest tree finished in the construct being parsed.
-//! A construct with parts that are siblings parses each between [`Parser::open`] and [`Parser::close`] (or `enter` and
-//! `leave`, which also count a level of recursion), and [`Parser::raise`]s the height by one for its own node.
+//! **Depth.** Everything after the parser walks the tree recursively, so the parser promises that no tree is higher
+//! than [`MAX_DEPTH`]. It also recurses itself, and not every level of its recursion makes a node (parentheses in
+//! declarators), nor does every node need a level (the left operands of `a + b + c`). So there are two counters:
+//! `depth` is how deep the parser is now; `height` is the height of the highest tree finished in the construct being
+//! parsed. A construct with parts that are siblings parses each between [`Parser::open`] and [`Parser::close`] (or
+//! `enter` and `leave`, which also count a level of recursion), and [`Parser::raise`]s the height by one for its own
+//! node.
 //!
 //! The parser stops at the first error: what a person wants is the first mistake, at the right place.
 
@@ -213,7 +214,7 @@ impl<'a> Parser<'a> {
         if self.at(Tok::Error) { self.lex_error.take() } else { None }
     }
 
-    /// The likely cause of an error after `(name)` or in `(name *)`: a cast to a type that nobody declared.
+    /// The likely cause of an error after `(name)` or in `(name *)`: a cast to a type that is not declared.
     fn unknown_type_in_cast(&self) -> Option<Box<Diagnostic>> {
         let [context, open, name, last] = self.tokens.get(self.at.checked_sub(4)?..self.at)? else { return None };
         let is_cast = match (last.kind, self.peek()) {

@@ -1,8 +1,8 @@
 //! The user's own preprocessor, and files that need none.
 //!
-//! C as people write it only means something after *their* compiler's headers and macros, so Leno runs that compiler with
-//! `-E`. It adds three flags of its own: `-x c`, so that the name of the file does not matter; `-std=gnu17` unless the
-//! user chose a standard, because Leno reads C11 and compilers move their default; and `-m32` for the data model
+//! C as people write it only means something after *their* compiler's headers and macros, so Leno runs that compiler
+//! with `-E`. It adds three flags of its own: `-x c`, so that the name of the file does not matter; `-std=gnu17` unless
+//! the user chose a standard, because Leno reads C11 and compilers move their default; and `-m32` for the data model
 //! ILP32. A file whose name ends in `.i` is preprocessed already and taken as it is.
 
 use crate::source::Source;

@@ -1,8 +1,8 @@
 //! Room for recursion.
 //!
-//! The front end recurses over syntax trees, whose height the parser bounds ([`crate::parse::MAX_DEPTH`]). The main thread's
-//! eight megabytes are too few for that; a thread with a large stack costs nothing, because memory that is never touched
-//! is never committed.
+//! The front end recurses over syntax trees, whose height the parser bounds ([`crate::parse::MAX_DEPTH`]). The main
+//! thread's eight megabytes are too few for that; a thread with a large stack costs nothing, because memory that is
+//! never touched is never committed.
 
 use std::io;
 use std::thread::{Builder, scope};

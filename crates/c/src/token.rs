@@ -1,9 +1,9 @@
 //! The words of C: what the lexer hands to the parser.
 //!
 //! A [`Token`] is sixteen bytes: a kind, a span, and the interned name of an identifier or keyword. Literals stay text
-//! until the parser wants them (see [`crate::literal`]). GNU's alternate spellings (`__const`, `__inline__`) are gone here:
-//! they are the same kind. Keywords are recognised by their [`Name`]: the keyword table is interned before anything
-//! else, so a keyword is a name with a small number and no further look-up is needed.
+//! until the parser wants them (see [`crate::literal`]). GNU's alternate spellings (`__const`, `__inline__`) are gone
+//! here: they are the same kind. Keywords are recognised by their [`Name`]: the keyword table is interned before
+//! anything else, so a keyword is a name with a small number and no further look-up is needed.
 
 use crate::ast::{Name, Names};
 use crate::source::Span;
@@ -149,8 +149,8 @@ pub enum Tok {
     Offsetof,
     TypesCompatible,
     ChooseExpr,
-    /// Builtins of vectors and attributes whose arguments are not all expressions. Headers use them in functions that nobody
-    /// calls, so they become calls without arguments of a function that nobody knows.
+    /// Builtins of vectors and attributes whose arguments are not all expressions. Headers use them in functions that
+    /// no code calls, so they become calls without arguments of an unknown function.
     UnknownBuiltin,
     /// `_Pragma`: never leaves the lexer, unless it is used wrongly.
     Pragma,

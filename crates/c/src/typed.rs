@@ -1,12 +1,12 @@
 //! C with everything said: the checker's output, and all that lowering needs to know.
 //!
 //! Names are resolved to ids; every implicit conversion, promotion, array decay and load is a node; initialisers are
-//! flat lists of (offset, value); `sizeof`, enumerators and other constants are numbers; pointer arithmetic is in bytes.
-//! Lowering a unit needs no scopes and no typing rules, only the types' layout.
+//! flat lists of (offset, value); `sizeof`, enumerators and other constants are numbers; pointer arithmetic is in
+//! bytes. Lowering a unit needs no scopes and no typing rules, only the types' layout.
 //!
 //! An expression is either an **lvalue** (it names an object; kinds [`ExprKind::Var`] to [`ExprKind::Temporary`]) or an
-//! **rvalue** (it is a value). The type of an lvalue is the object's type with its qualifiers; an lvalue becomes a value
-//! only under [`ExprKind::Load`] or [`ExprKind::AddressOf`].
+//! **rvalue** (it is a value). The type of an lvalue is the object's type with its qualifiers; an lvalue becomes a
+//! value only under [`ExprKind::Load`] or [`ExprKind::AddressOf`].
 
 use crate::source::Span;
 use crate::types::{BitField, QualType, TypeId, Types};
@@ -262,11 +262,13 @@ pub enum ExprKind {
     AddressOf(ExprId),
     /// `&&label`, pointer-sized.
     LabelAddress(LabelId),
-    /// To the expression's type: between arithmetic types (to `_Bool`: compares with zero), pointers and integers; to void.
+    /// To the expression's type: between arithmetic types (to `_Bool`: compares with zero), pointers and integers; to
+    /// void.
     Cast(ExprId),
     /// On the promoted operand.
     Unary(UnaryOp, ExprId),
-    /// Both operands have the same type, which is the result's except for comparisons (then it is `int`).
+    /// Both operands have the same type, which is the result's except for comparisons (then it is `int`). The amount of
+    /// a shift has its own promoted type.
     Binary(BinaryOp, ExprId, ExprId),
     /// Pointer plus a number of bytes (a `ptrdiff_t` or `size_t` rvalue).
     PointerAdd(ExprId, ExprId),
@@ -293,8 +295,8 @@ pub enum ExprKind {
         place: ExprId,
         value: ExprId,
     },
-    /// `place op= operand`, `++`, `--`: computed in `compute` (the operand's type, except for shifts where the operand has
-    /// been converted to it), converted back to the place's type. On an `_Atomic` place this is one indivisible step.
+    /// `place op= operand`, `++`, `--`: computed in `compute` (the operand's type, except for shifts), converted back to the place's type. On an `_Atomic` place this is one indivisible
+    /// step.
     Update {
         place: ExprId,
         op: UpdateOp,

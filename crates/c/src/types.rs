@@ -1,8 +1,8 @@
 //! C's types, and how they lie in memory.
 //!
-//! Types are interned: equal types have equal ids, so comparing and storing them is free. Records and enums are nominal:
-//! each definition has its own entry, which is filled in when its body is seen. Layout follows the System V ABIs of
-//! x86-64 (LP64) and i386 (ILP32), bit-fields included, as gcc does it.
+//! Types are interned: equal types have equal ids, so comparing and storing them is free. Records and enums are
+//! nominal: each definition has its own entry, which is filled in when its body is seen. Layout follows the System V
+//! ABIs of x86-64 (LP64) and i386 (ILP32), bit-fields included, as gcc does it.
 
 use leno_ir::index::IndexVec;
 use leno_ir::index_type;
@@ -139,8 +139,9 @@ pub struct Field {
 }
 
 /// Where a bit-field lies: in the storage unit of `unit_bytes` bytes at the field's `offset` (which never reaches past
-/// the end of the record), `width` bits from bit `shift` up. The unit is a power of two of bytes, except where packing leaves
-/// no room for one: then it is the bytes that the field touches, to be accessed in pieces that are powers of two.
+/// the end of the record), `width` bits from bit `shift` up. The unit is a power of two of bytes, except where packing
+/// leaves no room for one: then it is the bytes that the field touches, to be accessed in pieces that are powers of
+/// two.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct BitField {
     pub shift: u16,
@@ -439,7 +440,8 @@ impl Types {
         Layout { fields, size, align }
     }
 
-    /// Places one member at or after `end_bits`, which it advances; also gives the alignment that the record gets from it.
+    /// Places one member at or after `end_bits`, which it advances; also gives the alignment that the record gets from
+    /// it.
     fn place(&self, member: &MemberSpec, packing: Packing, end_bits: &mut u64) -> (Field, u32) {
         let packed = packing.packed || member.packed;
         let cap = |align: u32| if packing.pragma == 0 { align } else { align.min(packing.pragma) };
@@ -526,10 +528,10 @@ impl Types {
     }
 }
 
-/// Each bit-field gets the unit that it is accessed in: the declared type's if it lies inside the field's *memory location*,
-/// else the smallest aligned power of two of bytes that does, else just the bytes that the field touches. A memory location is
-/// C11's: a run of adjacent bit-fields, with the padding after it, which nothing else may share. Two threads that write
-/// neighbours of one run race; a bit-field and the member next to it do not.
+/// Each bit-field gets the unit that it is accessed in: the declared type's if it lies inside the field's *memory
+/// location*, else the smallest aligned power of two of bytes that does, else just the bytes that the field touches. A
+/// memory location is C11's: a run of adjacent bit-fields, with the padding after it, which nothing else may share. Two
+/// threads that write neighbours of one run race; a bit-field and the member next to it do not.
 fn choose_bit_field_units(fields: &mut [Field], size: u64, is_union: bool) {
     for index in 0..fields.len() {
         let (start, end) = if is_union { (0, size) } else { memory_location(fields, index, size) };

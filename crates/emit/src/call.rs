@@ -1,4 +1,4 @@
-//! Calls, and the starting of threads (which is a call that somebody else makes).
+//! Calls, and the starting of threads (a call that the new thread makes).
 //!
 //! A call of a function that is known here is made with that function's own types, whatever the call site thinks:
 //! what the representation says about mismatches (drop, leave out, truncate, extend) is then simply written down,

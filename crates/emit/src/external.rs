@@ -4,11 +4,12 @@
 //! prototype and no compiler's idea of a builtin is in the way. A variadic function gets its variable arguments as one
 //! area in memory; a wrapper makes of it what the real one wants: a `va_list` for its `v…` sibling, or a few words.
 //! A `va_list` of the program is known to hold the address of such an area, and no more: it is made anew.
-//! Of a function that Leno does not know, nobody can say whether the linker will find it: its reference is weak, and
+//! Of a function that Leno does not know, it is not known whether the linker will find it: its reference is weak, and
 //! without it the call gives 0.
 
 use crate::call;
 use crate::comment;
+use crate::hooks;
 use crate::names;
 use crate::types;
 use leno_ir::program::{External, FuncId, Function, LocalId, Program, Type};
@@ -59,7 +60,7 @@ pub(crate) fn declare(program: &Program, id: FuncId, external: &External, out: &
 }
 
 /// What stands among the functions: the wrapper, if there has to be one.
-pub(crate) fn define(program: &Program, id: FuncId, external: &External, out: &mut String) {
+pub(crate) fn define(program: &Program, id: FuncId, external: &External, hooked: bool, out: &mut String) {
     let function = &program.functions[id];
     let last = last_argument(function, external);
     if external.known && last == Last::AsItIs {
@@ -77,6 +78,12 @@ pub(crate) fn define(program: &Program, id: FuncId, external: &External, out: &m
         }
     };
     let _ = writeln!(out, "static {} {{", call::prototype(program, id));
+    let call = format!("{real}({})", args.join(", "));
+    if !external.known && hooked {
+        hooks::unknown_body(program, id, &call, out);
+        out.push_str("}\n\n");
+        return;
+    }
     if !external.known {
         let nothing = if function.ret.is_some() { "return 0" } else { "return" };
         let name = comment::inside_comment(&function.name);
@@ -84,14 +91,14 @@ pub(crate) fn define(program: &Program, id: FuncId, external: &External, out: &m
             writeln!(out, "    if (!{real}) {nothing}; /* {name} is unknown, and is called only if it is linked */");
     }
     let give = if function.ret.is_some() { "return " } else { "" };
-    let _ = writeln!(out, "    {give}{real}({});\n}}\n", args.join(", "));
+    let _ = writeln!(out, "    {give}{call};\n}}\n");
 }
 
 fn with(fixed: &[String], more: impl IntoIterator<Item = String>) -> Vec<String> {
     fixed.iter().cloned().chain(more).collect()
 }
 
-/// What nobody can link is declared by a name that nobody has.
+/// What cannot be linked is declared by a name that is not in use.
 fn label(name: &str) -> String {
     comment::linker_name(name).unwrap_or_else(|| "__asm__(\"leno_missing\")".to_string())
 }
@@ -118,7 +125,7 @@ fn gets_list(name: &str) -> bool {
     without_standard(name).1.strip_prefix('v').is_some_and(|base| PRINT_AND_SCAN.contains(&base))
 }
 
-/// How many words a function with a few variable arguments may want. Of one that nobody knows, six: what fits into
+/// How many words a function with a few variable arguments may want. Of an unknown one, six: what fits into
 /// registers, and more than most have.
 fn words(name: &str) -> usize {
     match name {

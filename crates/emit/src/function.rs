@@ -36,7 +36,7 @@ pub(crate) fn define(
     match style.mode {
         Mode::Plain => {}
         Mode::Hooked(numbers) => crate::hooks::enter(program, id, numbers, out),
-        Mode::Recording(quiet) => crate::record::enter(program, id, quiet, out),
+        Mode::Recording(unrecorded) => crate::record::enter(program, id, unrecorded, out),
     }
     let scope = Scope { program, function };
     let place = Place { func: id, block: BlockId(0), index: 0 };

@@ -1,8 +1,8 @@
 //! Hooks: C that stops before everything that other threads could notice.
 //!
-//! [`emit_with_hooks`] writes the same statements as [`emit`](crate::emit), with calls around those that are schedule points
-//! (`leno_ir::witness`), so that whoever provides the functions behind these calls decides which thread makes which step
-//! when. Each place is a number, explained by [`places`].
+//! [`emit_with_hooks`] writes the same statements as [`emit`](crate::emit), with calls around those that are schedule
+//! points (`leno_ir::witness`), so that the runtime behind these calls decides which thread makes
+//! which step when. Each place is a number, explained by [`places`].
 //!
 //! | written | when |
 //! |---|---|
@@ -13,6 +13,8 @@
 //! | `leno_access(n, address, bytes, flags)` | before one that makes a single access; flags: 1 it writes, 2 it is atomic, 4 it frees the whole object |
 //! | `leno_sync_point(n, step, at, operand)`, `leno_sync(step, at, operand)` | before a step on a synchronisation object, and to make it |
 //! | `leno_join_point(n, handle)`, `leno_join(handle)`, `leno_detach(handle)` | the same for threads |
+//! | `leno_calls()`, `leno_called(n)` | before and after a call of a function without a body |
+//! | `leno_is_real(name, linked)`, `leno_returned(name, is pointer, given, got)` | before a call of a function that nothing is known of: whether the real one is to be called; and after it |
 //! | `leno_done()` | after every schedule point: the step has been made |
 //! | `leno_finished(result)`, `leno_thread_exit(result)`, `leno_exit(status)`, `leno_abort()` | the ends of threads and of the process |
 //! | `leno_fail_at(n)` | an assertion is false, or control got to where it never gets |
@@ -22,7 +24,6 @@
 //! The program itself is `leno_program(argc, argv)`; `main` is up to the provider, too.
 
 use crate::Options;
-use crate::call;
 use crate::constant;
 use crate::expr::Text;
 use crate::instr::Writer;
@@ -30,8 +31,8 @@ use crate::names;
 use crate::types;
 use leno_ir::interp::Place;
 use leno_ir::program::{
-    Access, Block, Body, Expr, External, FloatKind, FuncId, Function, Instr, LocalId, LockKind, Op, Order, Program,
-    Span, SyncOp, Terminator, TerminatorKind, Type,
+    Access, Block, Body, Callee, Expr, FloatKind, FuncId, Function, Instr, LocalId, LockKind, Op, Order, Program, Span,
+    SyncOp, Terminator, TerminatorKind, Type,
 };
 use leno_ir::witness::{ends_at_schedule_point, is_schedule_point};
 use std::collections::BTreeMap;
@@ -142,6 +143,7 @@ impl Writer<'_> {
                 format!("if (!{}) leno_fail_at({});", self.scope.operand(cond), self.number())
             }
             Op::Nondet { dst } => self.input(*dst),
+            op @ Op::CompareExchange { weak: true, .. } => self.weak_exchange(op, instr.span),
             Op::Detach { thread } => format!("leno_detach((ptr){});", self.scope.operand(thread)),
             Op::Sync { dst, op, at } => self.hooked_sync(*dst, op, at),
             op => self.statement(op, instr.span),
@@ -151,7 +153,16 @@ impl Writer<'_> {
         }
         let before = self.before(&instr.op);
         self.line(&before, Span::NONE);
+        let statement = match self.calls_external(&instr.op) {
+            true => format!("leno_calls(); {statement} leno_called({});", self.number()),
+            false => statement,
+        };
         self.line(&format!("{statement} leno_done();"), instr.span);
+    }
+
+    fn calls_external(&self, op: &Op) -> bool {
+        let Op::Call { callee: Callee::Direct(id), .. } = op else { return false };
+        matches!(self.program().functions[*id].body, Body::External(_))
     }
 
     /// The call that stops before an instruction.
@@ -276,22 +287,51 @@ fn sync_step(op: &SyncOp) -> (&'static str, Option<&Expr>) {
     }
 }
 
-/// With hooks, a function that nothing is known of returns an input, whatever might be linked. What it may have written is
-/// left to whoever knows what is read there.
-pub(crate) fn is_replaced(external: &External, numbers: Option<&Numbers>) -> bool {
-    numbers.is_some() && !external.known
-}
-
-pub(crate) fn replace_unknown(program: &Program, id: FuncId, out: &mut String) {
+/// The body of a function that nothing is known of, with hooks: the real one is called if there is one to be linked, and
+/// what it returns counts, whatever the witness has for it. Without one, what the witness has is given.
+pub(crate) fn unknown_body(program: &Program, id: FuncId, call: &str, out: &mut String) {
     let function = &program.functions[id];
-    let _ = writeln!(out, "static {} {{", call::prototype(program, id));
-    if let Some(ret) = function.ret {
-        let _ = writeln!(out, "    {}", unknown_result(program, function, ret));
-    }
-    out.push_str("}\n\n");
+    let (name, real) = (readable_text(&function.name), names::real(program, id));
+    // What the recorder brings along is not in a replay, and what it gave was real when it was recorded.
+    let is_linked = if is_recorders(&function.name) { "0".to_string() } else { format!("{real} != 0") };
+    let Some(ret) = function.ret else {
+        let _ = writeln!(out, "    if (!leno_is_real({name}, {is_linked})) return;\n    {call};");
+        let _ = writeln!(out, "    leno_returned({name}, 0, 0, 0);");
+        return write_errno(program, out);
+    };
+    let _ = writeln!(out, "    {}", given_result(program, function, ret));
+    let _ = writeln!(out, "    if (!leno_is_real({name}, {is_linked})) return given;");
+    let _ = writeln!(out, "    {} got = {call};", types::value(ret));
+    let is_wide = ret.bits(program.model) > 64;
+    let _ = match ret {
+        Type::Int(_) | Type::Ptr if !is_wide => {
+            writeln!(out, "    leno_returned({name}, {}, (u64)given, (u64)got);", u8::from(ret == Type::Ptr))
+        }
+        _ => writeln!(out, "    leno_returned({name}, 0, 0, 0);"),
+    };
+    write_errno(program, out);
+    out.push_str("    return got;\n");
 }
 
-fn unknown_result(program: &Program, function: &Function, ret: Type) -> String {
+fn is_recorders(name: &str) -> bool {
+    name.starts_with("__leno_")
+}
+
+/// A name as a string of C.
+fn readable_text(name: &str) -> String {
+    let plain: String = name.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+    format!("\"{plain}\"")
+}
+
+/// `errno` of the program is a variable of its own: what the real function says goes there.
+fn write_errno(program: &Program, out: &mut String) {
+    let variable = program.objects.iter_enumerated().find(|(_, object)| object.name == "__leno_errno");
+    if let Some((id, _)) = variable {
+        let _ = writeln!(out, "    if (errno) *(int *)&{} = errno;", names::object(program, id));
+    }
+}
+
+fn given_result(program: &Program, function: &Function, ret: Type) -> String {
     let scope = crate::expr::Scope { program, function };
     let width = ret.bits(program.model);
     let bits = match width {
@@ -302,8 +342,8 @@ fn unknown_result(program: &Program, function: &Function, ret: Type) -> String {
         Type::Float(FloatKind::F80) => "leno_f80_from(high, low)".to_string(),
         _ => scope.of_bits(Text::tight(bits), ret).text,
     };
-    let mask = constant::mask(width.min(64)) as u64;
-    format!("u64 low = leno_input({width}) & {mask:#x}ull, high = leno_input_high(); (void)high; return {value};")
+    let (mask, ty) = (constant::mask(width.min(64)) as u64, types::value(ret));
+    format!("u64 low = leno_input({width}) & {mask:#x}ull, high = leno_input_high(); (void)high; {ty} given = {value};")
 }
 
 /// The program, as a function.

@@ -40,7 +40,7 @@ impl<'a> Writer<'a> {
         match self.style.mode {
             Mode::Plain => {}
             Mode::Hooked(_) => return self.hooked_instruction(instr),
-            Mode::Recording(quiet) => return self.recorded_instruction(instr, quiet),
+            Mode::Recording(unrecorded) => return self.recorded_instruction(instr, unrecorded),
         }
         let statement = self.statement(&instr.op, instr.span);
         self.line(&statement, instr.span);
@@ -246,6 +246,21 @@ impl<'a> Writer<'a> {
         )
     }
 
+    /// One that fails, where it could succeed, if the runtime says so. (No other thread runs meanwhile.)
+    pub(crate) fn weak_exchange(&mut self, op: &Op, span: Span) -> String {
+        let exchange = self.statement(op, span);
+        let Op::CompareExchange { ok, old, at, expected, .. } = op else { return exchange };
+        let before = self.bits(Text::tight("before".to_string()), at.ty);
+        let expected = self.bits(self.scope.text(expected), at.ty);
+        format!(
+            "{{ {} before = {}; if ({before} == ({expected}) && leno_input(1)) {{ {} = 0; {} = before; }} else {exchange} }}",
+            types::value(at.ty),
+            self.load(at),
+            self.name(*ok),
+            self.name(*old),
+        )
+    }
+
     fn allocate(&self, dst: LocalId, size: &Expr, align: u32, storage: Storage, zeroed: bool) -> String {
         let name = self.name(dst);
         let align = align.max(1);
@@ -265,6 +280,7 @@ impl<'a> Writer<'a> {
             Property::Assertion => "assertion failed",
             Property::DivisionByZero => "division by zero",
             Property::SignedOverflow => "signed overflow",
+            Property::IndexOutOfBounds => "index out of bounds",
         };
         let program = self.program();
         let text = program.texts.get(message).filter(|text| !text.is_empty());

@@ -32,7 +32,7 @@ mod sync;
 mod types;
 
 pub use hooks::{Hooks, emit_with_hooks, places};
-pub use record::{Quiet, emit_recording, errno_object};
+pub use record::emit_recording;
 
 use hooks::Numbers;
 use leno_ir::program::{Body, DataModel, Program};
@@ -68,8 +68,8 @@ pub(crate) enum Mode<'a> {
     Plain,
     /// Calls at schedule points, which have these numbers.
     Hooked(&'a Numbers),
-    /// Calls that write down what comes into a thread, unless it is quiet.
-    Recording(&'a Quiet),
+    /// Calls that write down what comes into a thread, unless the instruction is unrecorded.
+    Recording(&'a leno_trace::Unrecorded),
 }
 
 impl<'a> Mode<'a> {
@@ -107,9 +107,6 @@ fn code(program: &Program, options: &Options, mode: Mode<'_>) -> String {
     let mut out = String::new();
     for (id, function) in program.functions.iter_enumerated() {
         match &function.body {
-            Body::External(external) if hooks::is_replaced(external, numbers) => {
-                let _ = writeln!(out, "static {};", call::prototype(program, id));
-            }
             Body::External(external) => external::declare(program, id, external, &mut out),
             Body::Blocks(_) => {
                 let _ = writeln!(out, "static {};", call::prototype(program, id));
@@ -123,10 +120,7 @@ fn code(program: &Program, options: &Options, mode: Mode<'_>) -> String {
     let mut functions = String::new();
     for (id, function) in program.functions.iter_enumerated() {
         match &function.body {
-            Body::External(external) if hooks::is_replaced(external, numbers) => {
-                hooks::replace_unknown(program, id, &mut functions);
-            }
-            Body::External(external) => external::define(program, id, external, &mut functions),
+            Body::External(external) => external::define(program, id, external, numbers.is_some(), &mut functions),
             Body::Blocks(blocks) => {
                 let style = function::Style { comments: options.comments, mode };
                 function::define(program, id, blocks, style, &mut starts, &mut functions);

@@ -65,7 +65,7 @@ pub(crate) fn define_all(program: &Program, comments: bool, out: &mut String) {
     }
 }
 
-/// Whoever links another file that defines it gets that; without any, it is there and holds zeros.
+/// With another file that defines it, the linker takes that; without any, it is there and holds zeros.
 fn declare_external(program: &Program, id: ObjectId, object: &Object, out: &mut String) {
     let (name, size, align) = (names::object(program, id), object.size.max(1), object.align.max(1));
     let Some(label) = comment::linker_name(&object.name) else {

@@ -1,14 +1,14 @@
 //! Recording: C that writes down what a thread cannot know by itself.
 //!
-//! [`emit_recording`] writes the same statements as [`emit`](crate::emit), with calls that tell a recorder every value that
-//! comes into a thread from outside: what loads return, addresses of new objects, results of functions that are not part of the
-//! program, inputs, handles, and what synchronisation answered. All the rest (which branch is taken, what is stored where) follows
-//! from these, and whoever has the representation can work it out again.
+//! [`emit_recording`] writes the same statements as [`emit`](crate::emit), with calls that tell a recorder every value
+//! that comes into a thread from outside: what loads return, addresses of new objects, results of functions that are
+//! not part of the program, inputs, handles, and what synchronisation answered. All the rest (which branch is taken,
+//! what is stored where) follows from these, and can be computed again from the representation.
 //!
 //! | written | when |
 //! |---|---|
 //! | `leno_record_slot(address, bytes)` | first of all in every function, for each of its stack objects |
-//! | `leno_loadN(address, bits)` | after a load of N bits, which the recorder may have foreseen |
+//! | `leno_loadN(address, bits)` | after a load of N bits: a record, unless the load table holds the value |
 //! | `leno_storeN(address, bits)` | after a store of N bits, with `leno_tick()` before it |
 //! | `leno_updatedN(address, bits)` | after an exchange: what was there |
 //! | `leno_record_value(bits, bytes)`, `leno_record_wide(low, high)` | an input, a handle, what is too wide for the others |
@@ -20,11 +20,13 @@
 //! | `leno_spawn`, `leno_join`, `leno_finished`, `leno_thread_exit`, `leno_record_end()` | threads, and the end of the process |
 //! | `leno_record_begin()`, `leno_record_static(address)`, `leno_record_thread_locals()` | before anything else |
 //!
-//! These loads and stores are volatile: each is made once, when it is written, so that what is recorded is what was read.
+//! These loads and stores are volatile: each is made once, when it is written, so that what is recorded is what was
+//! read.
 //!
-//! What is [`Quiet`] belongs to one thread alone, which can keep account of it by itself. Its accesses are written as they are
-//! in plain C, and the compiler may do with them what it likes. Such memory begins as zeros: nobody could say what else was
-//! in it. Of a quiet stack object only the address is told (`leno_quiet_slot`), of an allocation address and size (`leno_record_quiet`).
+//! Accesses that are [`Unrecorded`] go to memory of one thread alone, whose contents follow from the thread's path.
+//! They are written as plain C, which the compiler may optimise. Such memory begins as zeros, since its initial
+//! contents are not recorded. Of a private stack object only the address is recorded (`leno_private_slot`), of an
+//! allocation address and size (`leno_record_private`).
 
 use crate::Options;
 use crate::comment;
@@ -33,52 +35,21 @@ use crate::instr::Writer;
 use crate::names;
 use crate::types;
 use leno_ir::program::{
-    Access, Body, Callee, Expr, FuncId, Instr, LocalId, ObjectId, ObjectKind, Op, Place, Program, Property, SlotId,
-    SyncOp, Terminator, TerminatorKind, TextId, Type,
+    Access, Body, Callee, Expr, FuncId, Instr, LocalId, ObjectKind, Op, Program, Property, SyncOp, Terminator,
+    TerminatorKind, TextId, Type,
 };
-use std::collections::BTreeSet;
+use leno_trace::{Unrecorded, errno_object};
 use std::fmt::Write;
-
-/// What a thread knows by itself, and nobody has to record.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Quiet {
-    /// Instructions: loads, stores, allocations, frees.
-    pub places: BTreeSet<Place>,
-    /// Stack objects that begin as zeros.
-    pub slots: BTreeSet<(FuncId, SlotId)>,
-}
-
-impl Quiet {
-    /// A number that other sets hardly have.
-    pub fn fingerprint(&self) -> u64 {
-        let places = self.places.iter().flat_map(|place| [place.func.0, place.block.0, place.index]);
-        let slots = self.slots.iter().flat_map(|(func, slot)| [func.0, slot.0]);
-        let mix = |sum: u64, word: u32| (sum ^ u64::from(word)).wrapping_mul(0x100_0000_01b3).rotate_left(29);
-        places.chain([u32::MAX]).chain(slots).fold(0xcbf2_9ce4_8422_2325, mix)
-    }
-
-    /// The number of a quiet slot among all of them.
-    pub fn number(&self, slot: (FuncId, SlotId)) -> usize {
-        self.slots.range(..slot).count()
-    }
-}
-
-/// The `errno` of each thread, if the program has one.
-pub fn errno_object(program: &Program) -> Option<ObjectId> {
-    let mut objects = program.objects.iter_enumerated();
-    let found = objects.find(|(_, object)| object.kind == ObjectKind::ThreadLocal && object.name == "__leno_errno");
-    found.map(|(id, _)| id)
-}
 
 /// The parts of our own runtime that the recorder takes the place of.
 const PROVIDED: &[&str] = &["leno_start", "leno_join"];
 
 /// A C file that behaves as `program` does, and tells `runtime` (C text that defines the functions above) about it.
-pub fn emit_recording(program: &Program, options: &Options, quiet: &Quiet, runtime: &str) -> String {
-    let code = crate::code(program, options, crate::Mode::Recording(quiet));
+pub fn emit_recording(program: &Program, options: &Options, unrecorded: &Unrecorded, runtime: &str) -> String {
+    let code = crate::code(program, options, crate::Mode::Recording(unrecorded));
     let mut file = crate::header(program);
-    let _ = writeln!(file, "#define LENO_SLOTS {}", quiet.slots.len());
-    let _ = writeln!(file, "#define LENO_FINGERPRINT {}ull", quiet.fingerprint());
+    let _ = writeln!(file, "#define LENO_SLOTS {}", unrecorded.slots.len());
+    let _ = writeln!(file, "#define LENO_FINGERPRINT {}ull", unrecorded.fingerprint());
     file.push_str(&crate::runtime::for_code(&format!("{runtime}\n{code}"), PROVIDED));
     file.push('\n');
     file.push_str(runtime);
@@ -89,15 +60,15 @@ pub fn emit_recording(program: &Program, options: &Options, quiet: &Quiet, runti
 }
 
 /// What every function begins with.
-pub(crate) fn enter(program: &Program, id: FuncId, quiet: &Quiet, out: &mut String) {
+pub(crate) fn enter(program: &Program, id: FuncId, unrecorded: &Unrecorded, out: &mut String) {
     let function = &program.functions[id];
     for (slot, object) in function.slots.iter_enumerated() {
         let name = names::slot(function, slot);
-        let _ = match quiet.slots.contains(&(id, slot)) {
+        let _ = match unrecorded.slots.contains(&(id, slot)) {
             true => writeln!(
                 out,
-                "    __builtin_memset({name}, 0, sizeof {name}); leno_quiet_slot({}, (ptr){name});",
-                quiet.number((id, slot))
+                "    __builtin_memset({name}, 0, sizeof {name}); leno_private_slot({}, (ptr){name});",
+                unrecorded.slot_number((id, slot))
             ),
             false => writeln!(out, "    leno_record_slot((ptr){name}, {});", object.size.max(1)),
         };
@@ -140,10 +111,12 @@ pub(crate) fn main(program: &Program) -> String {
 }
 
 impl Writer<'_> {
-    pub(crate) fn recorded_instruction(&mut self, instr: &Instr, quiet: &Quiet) {
-        let is_quiet = quiet.places.contains(&self.place);
+    pub(crate) fn recorded_instruction(&mut self, instr: &Instr, unrecorded: &Unrecorded) {
+        let is_unrecorded = unrecorded.instructions.contains(&self.place);
         let code = match &instr.op {
-            Op::Load { .. } | Op::Store { .. } | Op::Free { .. } if is_quiet => self.statement(&instr.op, instr.span),
+            Op::Load { .. } | Op::Store { .. } | Op::Free { .. } if is_unrecorded => {
+                self.statement(&instr.op, instr.span)
+            }
             Op::Load { dst, from } => self.recorded_load(*dst, from, instr),
             Op::Store { to, value } => self.recorded_store(to, value),
             Op::ReadModifyWrite { dst, at, op, value } => {
@@ -166,9 +139,9 @@ impl Writer<'_> {
                     size: size.clone(),
                     align: *align,
                     storage: *storage,
-                    zeroed: *zeroed || is_quiet,
+                    zeroed: *zeroed || is_unrecorded,
                 };
-                let (name, record) = (self.name(*dst), if is_quiet { "quiet" } else { "allocated" });
+                let (name, record) = (self.name(*dst), if is_unrecorded { "private" } else { "allocated" });
                 format!(
                     "{{ ptr leno_size = {bytes}; {} leno_record_{record}({name}, leno_size); }}",
                     self.statement(&make, instr.span),

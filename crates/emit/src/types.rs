@@ -70,7 +70,7 @@ pub(crate) fn list(parameters: &[Type]) -> String {
     parameters.iter().map(|ty| value(*ty)).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether the machine returns a value of this type on the x87 stack, from which somebody has to take it.
+/// Whether the machine returns a value of this type on the x87 stack, from which it has to be taken.
 pub(crate) fn returned_on_x87_stack(ty: Type, model: DataModel) -> bool {
     match ty {
         Type::Float(FloatKind::F80) => true,

@@ -1,11 +1,12 @@
 //! Events: what one visible step of a thread did, as far as other threads can tell.
 //!
 //! An event is one visible step of a thread and the invisible ones after it; a whole atomic section is one event. Two
-//! events of different threads are *dependent* if executing them in the other order could make a difference: they touch a
-//! common byte and one writes it, they act on the same synchronisation object, or one of them touches everything.
+//! events of different threads are *dependent* if executing them in the other order could make a difference: they touch
+//! a common byte and one writes it, they act on the same synchronisation object, or one of them touches everything.
 
-use crate::run::Effect;
+use crate::visible_step::{Effect, Written};
 use leno_ir::interp::ThreadId;
+use std::rc::Rc;
 
 /// What an event did to memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -13,7 +14,7 @@ pub enum Access {
     Data {
         address: u64,
         len: u32,
-        writes: bool,
+        kind: DataKind,
         atomic: bool,
     },
     /// A step on a synchronisation object.
@@ -21,18 +22,66 @@ pub enum Access {
         address: u64,
         step: SyncKind,
     },
-    /// Ends the life of an object: as a write, but who comes too late finds a memory error, not a race. Such an error is one of
-    /// these, too.
+    /// Ends the life of an object: as a write, but a later access is a memory error, not a race. Such an error is one
+    /// of these, too.
     End {
         address: u64,
         len: u64,
     },
     /// Creates a thread: threads are numbered in order of creation.
     Spawn,
-    /// Joins or detaches a thread: the first one who does it is the only one.
+    /// Joins or detaches a thread: the first one to do so is the only one.
     Handle(ThreadId),
     /// A library function with effects that nothing is known of.
     Everything,
+}
+
+/// How an event accessed data. For data races all but `Load` are writes; for the search some atomic ones commute.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum DataKind {
+    Load,
+    Store,
+    /// A compare-exchange that found the value that it expects, and stored another.
+    Exchange,
+    /// A compare-exchange that found another value: it wrote nothing.
+    FailedExchange,
+    /// Adds or subtracts; the old value is not used.
+    Add,
+    And,
+    Or,
+    Xor,
+}
+
+impl DataKind {
+    /// Whether it is a write where data races are concerned.
+    pub fn writes(self) -> bool {
+        self != DataKind::Load
+    }
+
+    /// Whether it changes nothing in memory.
+    pub fn leaves_value(self) -> bool {
+        matches!(self, DataKind::Load | DataKind::FailedExchange)
+    }
+
+    /// Whether it might have been of another kind, had there been another value.
+    pub fn depends_on_value(self) -> bool {
+        self.updates() || matches!(self, DataKind::Exchange | DataKind::FailedExchange)
+    }
+
+    /// Whether it computes the new value from the old one.
+    fn updates(self) -> bool {
+        matches!(self, DataKind::Add | DataKind::And | DataKind::Or | DataKind::Xor)
+    }
+
+    /// Whether everything else that touches the same bytes depends on it.
+    pub fn overwrites(self) -> bool {
+        matches!(self, DataKind::Store | DataKind::Exchange)
+    }
+
+    /// Whether two atomic accesses to the same bytes have the same effect in either order.
+    fn commutes(self, other: DataKind) -> bool {
+        (self.leaves_value() && other.leaves_value()) || (self.updates() && self == other)
+    }
 }
 
 /// What matters of a synchronisation step to the search.
@@ -56,8 +105,14 @@ impl Access {
             (Handle(a), Handle(b)) => a == b,
             (Spawn | Handle(_), _) | (_, Spawn | Handle(_)) => false,
             (Sync { address: a, .. }, Sync { address: b, .. }) => a == b,
-            (Data { address: a, len: m, writes: v, .. }, Data { address: b, len: n, writes: w, .. }) => {
-                (v || w) && overlap(a, u64::from(m), b, u64::from(n))
+            (
+                Data { address: a, len: m, kind: v, atomic: is_atomic },
+                Data { address: b, len: n, kind: w, atomic: are_atomic },
+            ) => {
+                let is_read = !v.writes() && !w.writes();
+                let commutes =
+                    is_read || (is_atomic && are_atomic && v.commutes(w) && (!v.updates() || (a, m) == (b, n)));
+                !commutes && overlap(a, u64::from(m), b, u64::from(n))
             }
             (a, b) => {
                 let ((a, m), (b, n)) = (a.bytes(), b.bytes());
@@ -66,13 +121,30 @@ impl Access {
         }
     }
 
-    /// The bytes that it touches. A synchronisation object is its first word to those who access it otherwise.
+    /// The bytes that it touches. A synchronisation object is its first word to other accesses.
     fn bytes(self) -> (u64, u64) {
         match self {
             Access::Data { address, len, .. } => (address, u64::from(len)),
             Access::Sync { address, .. } => (address, 4),
             Access::End { address, len } => (address, len),
             Access::Spawn | Access::Handle(_) | Access::Everything => (0, 0),
+        }
+    }
+
+    /// One bit for every word that it touches, by a hash of its address.
+    fn summary(self) -> u64 {
+        match self {
+            Access::Data { .. } | Access::Sync { .. } | Access::End { .. } => {
+                let (address, len) = self.bytes();
+                let (first, last) = (address / 8, address.saturating_add(len.max(1) - 1) / 8);
+                if last - first >= 64 {
+                    return u64::MAX;
+                }
+                (first..=last).fold(0, |bits, word| bits | 1 << (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58))
+            }
+            // (Which conflict with their like only.)
+            Access::Spawn | Access::Handle(_) => 1,
+            Access::Everything => u64::MAX,
         }
     }
 
@@ -99,6 +171,11 @@ impl Footprint {
         self.0.iter().any(|access| matches!(access, Access::Sync { step: SyncKind::Await, .. }))
     }
 
+    /// A set of bits; two footprints that conflict have one in common.
+    fn summary(&self) -> u64 {
+        self.0.iter().fold(0, |bits, access| bits | access.summary())
+    }
+
     pub fn conflicts(&self, other: &Footprint) -> bool {
         self.0.iter().any(|a| other.0.iter().any(|b| a.conflicts(*b)))
     }
@@ -108,7 +185,7 @@ impl Footprint {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub struct Choice {
     pub width: u16,
-    /// The how-manieth of the values that are tried.
+    /// The number of the value among those that are tried.
     pub index: u32,
 }
 
@@ -164,30 +241,60 @@ impl Clock {
     }
 }
 
+/// An event as a step of a sequence, made or planned: its thread, what it touches, and which nondeterministic values it
+/// was given (if it is planned and asks for more: every one).
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Step {
+    pub thread: ThreadId,
+    /// See [`Footprint::summary`].
+    summary: u64,
+    pub footprint: Footprint,
+    pub choices: Vec<Choice>,
+}
+
+impl Step {
+    pub fn new(thread: ThreadId, footprint: Footprint, choices: Vec<Choice>) -> Step {
+        Step { thread, summary: footprint.summary(), footprint, choices }
+    }
+
+    pub fn summary(&self) -> u64 {
+        self.summary
+    }
+
+    pub fn is_dependent(&self, other: &Step) -> bool {
+        self.thread == other.thread || self.conflicts(other)
+    }
+
+    pub fn conflicts(&self, other: &Step) -> bool {
+        self.summary & other.summary != 0 && self.footprint.conflicts(&other.footprint)
+    }
+}
+
 #[derive(Clone, Debug)]
 pub struct Event {
-    pub thread: ThreadId,
-    /// The how-manieth of its thread, from 1.
+    /// Shared with the sleep sets and wake-up trees that it gets into.
+    pub step: Rc<Step>,
+    /// Its number in its thread, from 1.
     pub number: u32,
     /// Where it began, as a number that `Image::place` explains.
     pub pc: u32,
-    pub footprint: Footprint,
-    pub choices: Vec<Choice>,
     /// How many of the choices were planned: only those after them are varied.
     pub fixed: usize,
     pub clock: Clock,
     /// How many visible steps it was made of (more than one in an atomic section).
     pub steps: u32,
     pub effect: Effect,
+    /// What its first step was about to overwrite.
+    pub written: Option<Written>,
     /// The state of its thread after it, if it stands in a loop.
     pub fingerprint: Option<u64>,
-    /// The thread has gone round a loop without any effect: it waits for somebody else.
+    /// The thread has gone round a loop without any effect: it waits for another thread.
     pub spins: bool,
 }
 
 impl Event {
     /// Whether this event happened before (or is) one with the given clock.
     pub fn is_before(&self, clock: &Clock) -> bool {
-        self.number <= clock.get(self.thread)
+        self.number <= clock.get(self.step.thread)
     }
 }

@@ -1,8 +1,9 @@
-//! Who touched what, when: the dependences of a new event on those before it.
+//! Accesses of the current execution: the dependences of a new event on those before it.
 //!
-//! For every word of memory and every synchronisation object the events that touched it, in order. A new event depends on the
-//! last write of its bytes, or, if it writes, also on the reads since; going back stops at the first write that covers
-//! them, since everything earlier happened before that. The search goes back and forth, so what is added last is removed first.
+//! For every word of memory and every synchronisation object the events that touched it, in order. A new event depends
+//! on the last write of its bytes, or, if it writes, also on the reads since; going back stops at the first write that
+//! covers them, since everything earlier happened before that. The search goes back and forth, so what is added last is
+//! removed first.
 
 use crate::event::{Access, SyncKind};
 use std::collections::HashMap;
@@ -124,7 +125,7 @@ impl History {
         };
         match step {
             SyncKind::Acquire => {
-                // What released the lock can never come later; who took it last, or tried to since, might have.
+                // The release of the lock can never come later; the last acquire, and attempts since then, might have.
                 for entry in entries.iter().rev().filter(|entry| kind(entry) != SyncKind::Release) {
                     found.waits.push(entry.event);
                     if kind(entry) == SyncKind::Acquire {
@@ -182,8 +183,8 @@ impl History {
 /// Whether everything that conflicts with `access` and came before `entry` also happened before it.
 fn covers(entry: Access, access: Access) -> bool {
     match (entry, access) {
-        (Access::Data { address: a, len: m, writes: true, .. }, Access::Data { address: b, len: n, .. }) => {
-            a <= b && b + u64::from(n) <= a + u64::from(m)
+        (Access::Data { address: a, len: m, kind, .. }, Access::Data { address: b, len: n, .. }) => {
+            kind.overwrites() && a <= b && b + u64::from(n) <= a + u64::from(m)
         }
         _ => false,
     }

@@ -8,36 +8,25 @@
 //! |---|---|
 //! | `event` | events, what they touch, when they depend on each other |
 //! | `history` | what a new event depends on |
-//! | `wakeup` | wake-up trees |
-//! | `run` | one event of the interpreter: a visible step and the invisible ones after it |
-//! | `task` | what is asked of a search, and what it answers |
-//! | `search` | the algorithm: down one execution, back to the last place where something is left |
-//! | `plan` | what is left, planned at the end of an execution |
-//! | `trace` | executions up to the order of independent events |
-//! | `plain` | all traces without any reduction, to compare with |
-//! | `bounded` | the same with a bound on preemptions |
-//! | `deadlock` | who waits for whom |
-//! | `witness` | what it found, written down |
+//! | `visible_step` | one event of the interpreter: a visible step and the invisible ones after it |
+//! | `search` | the algorithm, and a search without reduction to compare it with |
+//! | `task` | what a search answers |
+//! | `engine` | the search as an engine: a task in, an outcome out |
+//! | `witness` | what was found, as a witness |
 //! | `shorten` | a witness of any engine, with fewer context switches |
 
-mod bounded;
-mod deadlock;
+mod engine;
 mod event;
 mod history;
-mod plain;
-mod plan;
-mod run;
 mod search;
 mod shorten;
 mod task;
-mod trace;
-mod wakeup;
+mod visible_step;
 mod witness;
 
-pub use deadlock::circle;
+pub use engine::Explorer;
 pub use event::Choice;
-pub use plain::{NoTraces, all_traces};
-pub use search::{Visitor, explore, explore_all, explore_with};
+pub use search::{NoTraces, Visitor, all_traces, explore, explore_all};
 pub use shorten::{context_switches, shorten};
-pub use task::{Bounds, Explored, Finding, Incomplete, Limits, Properties, Stats, What};
-pub use witness::{claim, claim_race, options, racer, witness};
+pub use task::{Explored, Finding, Incomplete, Stats, What};
+pub use witness::{claim, witness};

@@ -1,62 +1,8 @@
-//! What is asked of a search, and what it answers.
+//! What a search answers.
 
 use crate::event::Choice;
-use leno_ir::interp::{Blocked, ThreadId, Violation, ViolationKind};
-
-/// Which violations are looked for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Properties {
-    pub assertion: bool,
-    pub race: bool,
-    pub deadlock: bool,
-    pub memory: bool,
-    pub overflow: bool,
-    /// Everything is freed when the program ends.
-    pub leak: bool,
-    /// Everything that is not freed when the program ends can still be reached.
-    pub memtrack: bool,
-    /// Division by zero, misuse of locks and threads, …: all the rest.
-    pub other: bool,
-}
-
-impl Properties {
-    /// What a list of properties starts from.
-    pub const NONE: Properties = Properties {
-        assertion: false,
-        race: false,
-        deadlock: false,
-        memory: false,
-        overflow: false,
-        leak: false,
-        memtrack: false,
-        other: false,
-    };
-
-    /// All but those that must be asked for.
-    pub const DEFAULT: Properties =
-        Properties { assertion: true, race: true, deadlock: true, memory: true, other: true, ..Properties::NONE };
-
-    pub fn covers(&self, kind: ViolationKind) -> bool {
-        use ViolationKind::*;
-        match kind {
-            Assertion => self.assertion,
-            SignedOverflow => self.overflow,
-            Leak => self.leak,
-            LostMemory => self.memtrack,
-            NullDereference | OutOfBounds | InvalidPointer | UseAfterFree | UseAfterScope | WriteToConstant
-            | DoubleFree | InvalidFree => self.memory,
-            _ => self.other,
-        }
-    }
-}
-
-/// When to give up.
-pub struct Limits<'a> {
-    /// Asked now and then: true means stop.
-    pub interrupted: &'a dyn Fn(&Stats) -> bool,
-    /// Events in one execution.
-    pub depth: usize,
-}
+use leno_engine::Stop;
+use leno_ir::interp::{Blocked, ThreadId, Violation};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
@@ -108,8 +54,10 @@ impl What {
 /// Why not every execution was explored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Incomplete {
-    /// Who asked for the search wanted no more.
-    Stopped,
+    /// A limit was reached.
+    Stopped(Stop),
+    /// So many executions were to be explored at the most.
+    Executions(u64),
     /// An execution had more events than this.
     TooLong(usize),
     /// A thread may run for ever without being seen by others.
@@ -129,13 +77,4 @@ pub struct Explored {
     /// Why not every execution was explored; None if every one was.
     pub incomplete: Option<Incomplete>,
     pub stats: Stats,
-}
-
-/// What else executions may be restricted to. What is left out is why a search is incomplete.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Bounds {
-    /// How often at most another thread takes over from one that could go on.
-    pub preemptions: Option<u32>,
-    /// How many bytes the program may have allocated at once.
-    pub memory: Option<u64>,
 }

@@ -1,7 +1,9 @@
 //! Leaks: what counts as one, and that none is missed, wherever the program may end.
 
 use leno_c::driver::{Input, Options, compile};
-use leno_explore::{Explored, Limits, Properties, explore, options};
+use leno_engine::{Bounds, Context, Properties, Task, machine_options};
+use leno_explore::{Explored, explore};
+use leno_ir::analysis::facts::Facts;
 use leno_ir::interp::{Captured, Image, Machine, Prng, StepResult, ThreadId, ViolationKind};
 use leno_ir::program::Program;
 use std::collections::HashSet;
@@ -29,7 +31,8 @@ fn program_of(text: &str) -> Program {
 fn look(program: &Program, kind: ViolationKind) -> Explored {
     let leak = kind == ViolationKind::Leak;
     let properties = Properties { leak, memtrack: !leak, ..Properties::NONE };
-    explore(program, properties, &Limits { interrupted: &|stats| stats.executions > 20_000, depth: 1_000 })
+    let bounds = Bounds { executions: Some(20_000), depth: 1_000, ..Bounds::default() };
+    explore(&Facts::new(program), &Task { bounds, ..Task::new(properties) }, &Context::default())
 }
 
 /// Whether something is not freed at some end, and whether something is lost.
@@ -120,7 +123,7 @@ fn random_program(seed: u64) -> String {
 /// Every state: what leaks at some end. None if there are too many, or something else goes wrong on the way.
 fn plain(program: &Program) -> Option<(bool, bool)> {
     let image = Image::new(program);
-    let (mut seen, mut stack) = (HashSet::new(), vec![Machine::new(&image, &options(true))]);
+    let (mut seen, mut stack) = (HashSet::new(), vec![Machine::new(&image, &machine_options(true))]);
     let (mut leaks, mut loses) = (false, false);
     while let Some(machine) = stack.pop() {
         let mut hasher = DefaultHasher::new();

@@ -1,7 +1,9 @@
 //! The search with a bound on preemptions, against a plain one that counts them: same answers on random programs.
 
 use leno_c::driver::{Input, Options, compile};
-use leno_explore::{Bounds, Explored, Incomplete, Limits, Properties, explore, explore_with, options};
+use leno_engine::{Bounds, Context, Properties, Task, machine_options};
+use leno_explore::{Explored, Incomplete, explore};
+use leno_ir::analysis::facts::Facts;
 use leno_ir::interp::{
     Captured, Ending, Image, MAIN, Machine, Next, Prng, Status, StepResult, ThreadId, ViolationKind, Wait,
 };
@@ -107,7 +109,7 @@ fn plain(program: &Program, spurious: bool, bound: u32) -> Option<Fewest> {
     let image = Image::new(program);
     let mut fewest = Fewest::default();
     let mut levels: Vec<Vec<(Machine<'_>, ThreadId)>> = vec![Vec::new(); bound as usize + 2];
-    levels[0].push((Machine::new(&image, &options(spurious)), MAIN));
+    levels[0].push((Machine::new(&image, &machine_options(spurious)), MAIN));
     let mut seen = HashSet::new();
     for preemptions in 0..=bound {
         while let Some((mut machine, last)) = levels[preemptions as usize].pop() {
@@ -176,12 +178,9 @@ fn program_of(text: &str) -> Program {
     compile(&[input], &Options::default()).unwrap_or_else(|failure| panic!("{failure}\n{text}")).program
 }
 
-fn explore_bounded(program: &Program, properties: Properties, limits: &Limits<'_>, preemptions: u32) -> Explored {
-    explore_with(program, properties, limits, &Bounds { preemptions: Some(preemptions), ..Bounds::default() })
-}
-
-fn limits() -> Limits<'static> {
-    Limits { interrupted: &|stats| stats.executions > 30_000, depth: 1_000 }
+fn explore_bounded(program: &Program, properties: Properties, preemptions: Option<u32>) -> Explored {
+    let bounds = Bounds { preemptions, executions: Some(30_000), depth: 1_000, ..Bounds::default() };
+    explore(&Facts::new(program), &Task { bounds, ..Task::new(properties) }, &Context::default())
 }
 
 #[test]
@@ -201,7 +200,7 @@ fn what_needs_few_preemptions_is_found_with_few() {
         ];
         for (properties, fewest, name) in questions {
             for bound in 0..=MOST {
-                let explored = explore_bounded(&program, properties, &limits(), bound);
+                let explored = explore_bounded(&program, properties, Some(bound));
                 if explored.stats.executions > 30_000 {
                     continue;
                 }
@@ -211,7 +210,7 @@ fn what_needs_few_preemptions_is_found_with_few() {
                 }
                 // Without a cut the answer is for any number of preemptions.
                 if explored.incomplete.is_none() && explored.finding.is_none() {
-                    let all = explore(&program, properties, &limits());
+                    let all = explore_bounded(&program, properties, None);
                     assert!(all.finding.is_none(), "{name} is not safe, seed {seed}\n{text}");
                 }
                 compared += 1;
@@ -237,16 +236,16 @@ fn a_bound_is_told_from_a_proof() {
     };
     let assertion = Properties { assertion: true, ..Properties::NONE };
     let broken = program_of(&body("pthread_mutex_unlock(&m); pthread_mutex_lock(&m);"));
-    let none = explore_bounded(&broken, assertion, &limits(), 0);
+    let none = explore_bounded(&broken, assertion, Some(0));
     assert_eq!(none.finding, None);
     assert_eq!(none.incomplete, Some(Incomplete::Preemptions(0)));
-    assert!(explore_bounded(&broken, assertion, &limits(), 1).finding.is_some());
+    assert!(explore_bounded(&broken, assertion, Some(1)).finding.is_some());
     // Nobody ever takes over from a thread that could go on, if there is only one at a time.
     let alone = program_of(&format!(
         "{HEADER} void *one(void *unused) {{ x = x + 1; return 0; }}
         int main(void) {{ pthread_t a; pthread_create(&a, 0, one, 0); pthread_join(a, 0); return x - 1; }}"
     ));
-    let safe = explore_bounded(&alone, assertion, &limits(), 0);
+    let safe = explore_bounded(&alone, assertion, Some(0));
     assert_eq!((safe.finding, safe.incomplete), (None, None));
 }
 
@@ -260,5 +259,5 @@ fn waiting_in_a_loop_is_no_preemption() {
         }}"
     ));
     let assertion = Properties { assertion: true, ..Properties::NONE };
-    assert!(explore_bounded(&program, assertion, &limits(), 0).finding.is_some());
+    assert!(explore_bounded(&program, assertion, Some(0)).finding.is_some());
 }

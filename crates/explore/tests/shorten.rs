@@ -1,7 +1,10 @@
 //! Witnesses get shorter and stay true: those of the explorer, and messy ones from random schedules.
 
 use leno_c::driver::{Input as Source, Options, compile};
-use leno_explore::{Limits, Properties, context_switches, explore, options, shorten, witness};
+use leno_engine::witness::{Stepped, follow};
+use leno_engine::{Bounds, Context, Properties, Task, machine_options};
+use leno_explore::{context_switches, explore, shorten, witness};
+use leno_ir::analysis::facts::Facts;
 use leno_ir::interp::{Captured, Image, Machine, Prng, Status, StepResult};
 use leno_ir::program::Program;
 use leno_ir::witness::{Claim, Observer, Recorder, Witness};
@@ -12,18 +15,18 @@ use std::path::{Path, PathBuf};
 fn check(name: &str, program: &Program, before: &Witness, after: &Witness) {
     let spurious = !matches!(before.claim, Claim::Deadlock { .. });
     let image = Image::new(program);
-    let followed = after.follow(&image, &options(spurious), Captured::new(0));
-    let (mut machine, mut result) = followed.unwrap_or_else(|astray| panic!("{name}: {astray:?} in {after:#?}"));
+    let followed = follow(after, &image, &machine_options(spurious));
+    let (mut follower, mut result) = followed.unwrap_or_else(|astray| panic!("{name}: {astray:?} in {after:#?}"));
     if let (Claim::Violation { thread, .. }, None) = (&after.claim, &result) {
         // The violation is what the next schedule point does.
-        let id = machine.threads().ids().find(|id| machine.thread_name(*id) == *thread).unwrap();
-        result = Some(machine.step(id, &mut Captured::new(0)));
+        result = Some(follower.step(follower.thread(thread).unwrap()));
     }
+    let machine = &follower.machine;
     let id = |wanted: &str| machine.threads().ids().find(|id| machine.thread_name(*id) == wanted).unwrap();
     let span = |thread: &str| machine.image().span(machine.pc(id(thread)));
     match (&before.claim, &after.claim, result) {
         (Claim::Violation { kind, span, .. }, Claim::Violation { kind: k, span: s, thread, .. }, Some(result)) => {
-            let StepResult::Violation(violation) = result else { panic!("{name}: {result:?}") };
+            let Stepped::Violation(violation) = result else { panic!("{name}: {result:?}") };
             assert_eq!(
                 (violation.kind, violation.span, violation.thread_name.as_str()),
                 (*kind, *span, thread.as_str())
@@ -52,9 +55,10 @@ fn check(name: &str, program: &Program, before: &Witness, after: &Witness) {
 
 fn shortened(name: &str, program: &Program, before: &Witness) -> Witness {
     let spurious = !matches!(before.claim, Claim::Deadlock { .. });
-    let after = shorten(program, before, &options(spurious));
+    let facts = Facts::new(program);
+    let after = shorten(&facts, before, &machine_options(spurious));
     check(name, program, before, &after);
-    assert_eq!(after, shorten(program, before, &options(spurious)), "{name}: the same every time");
+    assert_eq!(after, shorten(&facts, before, &machine_options(spurious)), "{name}: the same every time");
     after
 }
 
@@ -79,7 +83,7 @@ fn program_of(text: &str) -> Program {
 /// What a random schedule comes to, if it is wrong.
 fn random_witness(program: &Program, seed: u64, deadlock: bool) -> Option<Witness> {
     let image = Image::new(program);
-    let mut machine = Machine::new(&image, &options(!deadlock));
+    let mut machine = Machine::new(&image, &machine_options(!deadlock));
     let (mut recorder, mut random, mut env) = (Recorder::default(), Prng::new(seed), Captured::new(seed));
     let claim = loop {
         let enabled = machine.enabled_threads();
@@ -173,7 +177,8 @@ fn messy_witnesses_come_down_to_the_known_minimum() {
     }
 }
 
-/// Two threads that pass a token to and fro, very often: far too many schedules to try, but the order hardly leaves a choice.
+/// Two threads that pass a token to and fro, very often: far too many schedules to try, but the order hardly leaves a
+/// choice.
 #[test]
 fn a_long_witness_is_shortened_in_bounded_time() {
     let text = "
@@ -215,9 +220,11 @@ fn what_the_explorer_finds_in_our_programs_stays_true() {
             Properties { deadlock: true, ..none },
             Properties { race: true, ..none },
         ] {
-            let limits = Limits { interrupted: &|stats| stats.executions > 500, depth: 500 };
-            let Some(finding) = explore(&compiled.program, properties, &limits).finding else { continue };
-            let before = witness(&compiled.program, &finding);
+            let bounds = Bounds { executions: Some(500), depth: 500, ..Bounds::default() };
+            let task = Task { bounds, ..Task::new(properties) };
+            let facts = Facts::new(&compiled.program);
+            let Some(finding) = explore(&facts, &task, &Context::default()).finding else { continue };
+            let before = witness(&facts, &finding);
             if before.steps.len() > 10_000 {
                 continue;
             }

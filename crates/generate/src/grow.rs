@@ -1,7 +1,7 @@
 //! From a seed to a tree.
 //!
-//! First the threads: who creates whom, and what becomes of each. Then the statements of each body, from a small budget. There are
-//! few variables and few values, so that threads get into each other's way.
+//! First the threads: who creates whom, and what becomes of each. Then the statements of each body, from a small
+//! budget. There are few variables and few values, so that threads get into each other's way.
 
 use crate::shape::{Feature, Shape};
 use crate::tree::*;
@@ -304,6 +304,23 @@ impl Grower {
             }
             Feature::Leaving if !self.around.is_empty() => self.one_in(3).then_some(Statement::Leave),
             Feature::Floats => Some(self.float()),
+            Feature::Text => Some(Statement::Text(self.text_call())),
+            Feature::Blocks if may_nest => {
+                let pointer = self.few();
+                Some(Statement::Published { pointer, body: self.inside(Around::Other, 1) })
+            }
+            Feature::FarIndices => self.one_in(3).then(|| {
+                let far = [Far::Near, Far::Distant, Far::Before][self.below(3) as usize];
+                Statement::Assign(Place::Element(0, Index::Far(far)), self.constant())
+            }),
+            Feature::Signals => Some(Statement::Raise),
+            Feature::Recycling => Some(Statement::Recycle { pointer: self.few(), local: self.below(LOCALS) as u8 }),
+            Feature::WeakOrders => {
+                let order = if self.coin() { Order::Relaxed } else { Order::AcquireRelease };
+                Some(Statement::Ordered(order, self.atomic()))
+            }
+            Feature::Renewal => self.one_in(2).then(|| Statement::Renew { mutex: 0, destroys: self.coin() }),
+            Feature::Shifts => Some(Statement::Update(self.place(), Binary::ShiftLeft, self.value())),
             Feature::Division => Some(Statement::Update(self.place(), Binary::Divide, self.value())),
             Feature::Awaiting if !self.is_in(Around::Section) => Some(Statement::Await(self.waiting())),
             _ => None,
@@ -401,6 +418,19 @@ impl Grower {
             4 if self.has(Feature::Heap) => Some(Statement::Point(pointer, Target::New(1 + self.few()))),
             5 if self.has(Feature::Heap) => Some(Statement::Free(pointer)),
             _ => None,
+        }
+    }
+
+    fn text_call(&mut self) -> TextCall {
+        let (text, local) = (self.few(), self.below(LOCALS) as u8);
+        match self.below(7) {
+            0 => TextCall::Show(text),
+            1 => TextCall::Length { text, local },
+            2 => TextCall::Number { text, local },
+            3 => TextCall::Fill { text, bytes: 1 + self.below(5) as u8 },
+            4 => TextCall::Copy { to: text, from: 1 - text, bytes: None },
+            5 => TextCall::Copy { to: text, from: self.few(), bytes: Some(2 + 2 * self.few()) },
+            _ => TextCall::Format { text, value: self.value() },
         }
     }
 

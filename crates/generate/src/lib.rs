@@ -1,9 +1,9 @@
 //! Small random concurrent C programs, and a shrinker that makes failing ones minimal.
 //!
-//! Engines are compared with each other on programs that nobody wrote. Such a program has to be valid C, small enough to be
-//! searched exhaustively, and must end on every schedule (or deadlock: that is something to be found). So it is made as a
-//! small tree of its own, which knows only statements that keep these promises, and printed afterwards. The same tree is what
-//! the shrinker cuts down.
+//! Engines are compared with each other on random programs. Such a program has to be valid C, small enough
+//! to be searched exhaustively, and must end on every schedule (or deadlock: that is something to be found). So it is
+//! made as a small tree of its own, which knows only statements that keep these promises, and printed afterwards. The
+//! same tree is what the shrinker cuts down.
 //!
 //! ```
 //! use leno_generate::{Shape, generate, shrink};

@@ -1,22 +1,25 @@
 //! The C text of a tree.
 //!
-//! Twice: for compilers and people, with the headers of the C library; and as a preprocessor would leave it, with just the
-//! declarations that are needed, so that a test need not run one for every program. Functions are printed first and what they
-//! mention is remembered, so that only what occurs is declared.
+//! Twice: for compilers and people, with the headers of the C library; and as a preprocessor would leave it, with just
+//! the declarations that are needed, so that a test need not run one for every program. Functions are printed first and
+//! what they mention is remembered, so that only what occurs is declared.
 
 use crate::tree::*;
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-/// What a compiled program has to be linked with: the meaning of `reach_error` and `__VERIFIER_…` on the real machine. The values of
-/// inputs depend on the environment variable `SEED`.
+/// What a compiled program has to be linked with: the meaning of `reach_error` and `__VERIFIER_…` on the real machine.
+/// The values of inputs depend on the environment variable `SEED`.
 pub const NATIVE: &str = include_str!("native.c");
 
 const HEADERS: &str = "\
 #include <pthread.h>
 #include <sched.h>
 #include <semaphore.h>
+#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 ";
 
@@ -38,7 +41,12 @@ int pthread_rwlock_unlock(pthread_rwlock_t *);
 int pthread_cond_wait(pthread_cond_t *, pthread_mutex_t *), pthread_cond_signal(pthread_cond_t *), pthread_cond_broadcast(pthread_cond_t *);
 int pthread_barrier_init(pthread_barrier_t *, const void *, unsigned), pthread_barrier_wait(pthread_barrier_t *);
 int sem_init(sem_t *, int, unsigned), sem_wait(sem_t *), sem_trywait(sem_t *), sem_post(sem_t *);
-int sched_yield(void);
+int pthread_mutex_init(pthread_mutex_t *, const void *), pthread_mutex_destroy(pthread_mutex_t *);
+int sched_yield(void), raise(int), puts(const char *), atoi(const char *), sprintf(char *, const char *, ...);
+void (*signal(int, void (*)(int)))(int);
+size_t strlen(const char *);
+char *strcpy(char *, const char *);
+void *memset(void *, int, size_t), *memcpy(void *, const void *, size_t);
 void *calloc(size_t, size_t);
 void free(void *);
 void exit(int);
@@ -63,6 +71,9 @@ static int small(void) {
 }
 
 ";
+
+/// The number of the signal that programs send to themselves: that of x86 and most other machines.
+const SIGUSR1: u8 = 10;
 
 impl Program {
     /// For compilers and people.
@@ -136,6 +147,8 @@ enum Global {
     Barrier,
     SpinLock,
     Kept(u8),
+    Text(u8),
+    Handler,
 }
 
 impl<'a> Printer<'a> {
@@ -216,6 +229,7 @@ impl<'a> Printer<'a> {
         self.locals.clear();
         for global in &self.globals {
             match global {
+                Global::Handler => lines.push(format!("signal({SIGUSR1}, on_signal);")),
                 Global::Semaphore(n) => lines.push(format!("sem_init(&sem{n}, 0, {});", self.program.semaphore)),
                 Global::Barrier => lines.push("pthread_barrier_init(&barrier, 0, 2);".to_string()),
                 _ => {}
@@ -225,7 +239,7 @@ impl<'a> Printer<'a> {
     }
 
     fn declarations(&mut self) -> String {
-        if self.globals.iter().any(|global| matches!(global, Global::Pointer(_))) {
+        if self.globals.iter().any(|global| matches!(global, Global::Pointer(_) | Global::Handler)) {
             self.globals.insert(Global::Scalar(0));
         }
         let mut text = String::new();
@@ -246,6 +260,8 @@ impl<'a> Printer<'a> {
                 Global::Barrier => "pthread_barrier_t barrier;".to_string(),
                 Global::SpinLock => "int spin;".to_string(),
                 Global::Kept(n) => format!("pthread_t kept{n};"),
+                Global::Text(n) => format!("char b{n}[4] = \"{}\";", 12 - n),
+                Global::Handler => "static void on_signal(int number) {\n    g0++;\n}".to_string(),
             };
             text.push_str(&line);
             text.push('\n');
@@ -329,6 +345,9 @@ impl<'a> Printer<'a> {
                     Index::Constant(index) => u8::from(*index).to_string(),
                     Index::Masked(expr) => format!("{} & 1", self.operand(expr)),
                     Index::Any(expr) => self.expr(expr),
+                    Index::Far(Far::Near) => "16384".to_string(),
+                    Index::Far(Far::Distant) => "1L << 30".to_string(),
+                    Index::Far(Far::Before) => "-(1L << 30)".to_string(),
                 };
                 format!("a{array}[{index}]")
             }
@@ -434,7 +453,32 @@ impl<'a> Printer<'a> {
             Statement::Unlock(lock) => self.unlock(*lock),
             Statement::Wait { condition, looks_again } => self.wait(*condition, *looks_again),
             Statement::Signal { condition, all, locked } => self.signal(*condition, *all, *locked),
-            Statement::Atomic(operation) => self.atomic(operation),
+            Statement::Atomic(operation) => self.atomic(None, operation),
+            Statement::Ordered(order, operation) => self.atomic(Some(*order), operation),
+            Statement::Text(call) => self.text_call(call),
+            Statement::Published { pointer, body } => {
+                self.globals.insert(Global::Pointer(*pointer));
+                self.open("");
+                self.line("int local = 1;");
+                self.line(&format!("p{pointer} = &local;"));
+                self.block(body);
+                self.close();
+            }
+            Statement::Recycle { pointer: p, local } => {
+                self.globals.insert(Global::Pointer(*p));
+                let local = self.local(*local);
+                self.line(&format!("{{ int *old = calloc(1, sizeof(int)); free(old); p{p} = calloc(1, sizeof(int)); {local} = old == p{p}; }}"));
+            }
+            Statement::Raise => {
+                self.globals.insert(Global::Handler);
+                self.line(&format!("raise({SIGUSR1});"));
+            }
+            Statement::Renew { mutex, destroys } => {
+                self.globals.insert(Global::Mutex(*mutex));
+                let arguments = if *destroys { "" } else { ", 0" };
+                let name = if *destroys { "destroy" } else { "init" };
+                self.line(&format!("pthread_mutex_{name}(&m{mutex}{arguments});"));
+            }
             Statement::SemWait(number) => self.semaphore("sem_wait", *number, None),
             Statement::SemTryWait(number, local) => self.semaphore("sem_trywait", *number, Some(*local)),
             Statement::SemPost(number) => self.semaphore("sem_post", *number, None),
@@ -460,9 +504,10 @@ impl<'a> Printer<'a> {
         let line = match op {
             Binary::Add if value == "1" && place.starts_with('*') => format!("({place})++;"),
             Binary::Add if value == "1" => format!("{place}++;"),
-            Binary::Add | Binary::Subtract | Binary::Multiply | Binary::Divide | Binary::And | Binary::Xor => {
+            Binary::Add | Binary::Subtract | Binary::Multiply | Binary::Divide => {
                 format!("{place} {}= {value};", symbol(op))
             }
+            Binary::And | Binary::Xor | Binary::ShiftLeft => format!("{place} {}= {value};", symbol(op)),
             _ => format!("{place} = {place} {} {value};", symbol(op)),
         };
         self.line(&line);
@@ -539,30 +584,67 @@ impl<'a> Printer<'a> {
         }
     }
 
-    fn atomic(&mut self, operation: &Atomic) {
+    fn text_call(&mut self, call: &TextCall) {
+        let line = match call {
+            TextCall::Show(text) => format!("puts({});", self.shared_text(*text)),
+            TextCall::Length { text, local } => {
+                format!("{} = (int)strlen({});", self.local(*local), self.shared_text(*text))
+            }
+            TextCall::Number { text, local } => {
+                format!("{} = atoi({});", self.local(*local), self.shared_text(*text))
+            }
+            TextCall::Fill { text, bytes } => format!("memset({}, '1', {bytes});", self.shared_text(*text)),
+            TextCall::Copy { to, from, bytes: None } => {
+                format!("strcpy({}, {});", self.shared_text(*to), self.shared_text(*from))
+            }
+            TextCall::Copy { to, from, bytes: Some(bytes) } => {
+                format!("memcpy({}, {}, {bytes});", self.shared_text(*to), self.shared_text(*from))
+            }
+            TextCall::Format { text, value } => {
+                format!("sprintf({}, \"%d\", {} & 7);", self.shared_text(*text), self.operand(value))
+            }
+        };
+        self.line(&line);
+    }
+
+    fn shared_text(&mut self, number: u8) -> String {
+        self.globals.insert(Global::Text(number));
+        format!("b{number}")
+    }
+
+    /// Sequentially consistent without an order.
+    fn atomic(&mut self, order: Option<Order>, operation: &Atomic) {
+        // The numbers of the orders in gcc and clang: 0 relaxed, 2 acquire, 3 release, 4 both, 5 sequentially consistent.
+        let number = |acquire_release| match order {
+            None => 5,
+            Some(Order::Relaxed) => 0,
+            Some(Order::AcquireRelease) => acquire_release,
+        };
+        let (load, store, both) = (number(2), number(3), number(4));
+        let weak = u8::from(order.is_some());
         let line = match operation {
             Atomic::Load { scalar, local } => {
-                format!("{} = __atomic_load_n(&{}, 5);", self.local(*local), self.use_scalar(*scalar))
+                format!("{} = __atomic_load_n(&{}, {load});", self.local(*local), self.use_scalar(*scalar))
             }
             Atomic::Store { scalar, value } => {
-                format!("__atomic_store_n(&{}, {}, 5);", self.use_scalar(*scalar), self.expr(value))
+                format!("__atomic_store_n(&{}, {}, {store});", self.use_scalar(*scalar), self.expr(value))
             }
             Atomic::FetchAdd { scalar, value, local } => {
                 let (local, scalar) = (self.local(*local), self.use_scalar(*scalar));
-                format!("{local} = __atomic_fetch_add(&{scalar}, {}, 5);", self.expr(value))
+                format!("{local} = __atomic_fetch_add(&{scalar}, {}, {both});", self.expr(value))
             }
             Atomic::Exchange { scalar, value, local } => {
                 let (local, scalar) = (self.local(*local), self.use_scalar(*scalar));
-                format!("{local} = __atomic_exchange_n(&{scalar}, {}, 5);", self.expr(value))
+                format!("{local} = __atomic_exchange_n(&{scalar}, {}, {both});", self.expr(value))
             }
             Atomic::CompareExchange { scalar, expected, desired, local } => {
                 let (local, name, desired) = (self.local(*local), self.use_scalar(*scalar), self.expr(desired));
                 let ty = type_name(self.scalar(*scalar).ty);
                 format!(
-                    "{{ {ty} old = {expected}; {local} = __atomic_compare_exchange_n(&{name}, &old, {desired}, 0, 5, 5); }}"
+                    "{{ {ty} old = {expected}; {local} = __atomic_compare_exchange_n(&{name}, &old, {desired}, {weak}, {both}, {load}); }}"
                 )
             }
-            Atomic::Fence => "__atomic_thread_fence(5);".to_string(),
+            Atomic::Fence => format!("__atomic_thread_fence({both});"),
         };
         self.line(&line);
     }
@@ -724,6 +806,7 @@ fn symbol(op: Binary) -> &'static str {
         Binary::Divide => "/",
         Binary::And => "&",
         Binary::Xor => "^",
+        Binary::ShiftLeft => "<<",
         Binary::Equal => "==",
         Binary::Unequal => "!=",
         Binary::Less => "<",

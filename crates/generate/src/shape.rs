@@ -1,7 +1,7 @@
 //! How large programs are, and what is in them.
 //!
-//! A program that uses everything at once has too many states to be searched, so each one uses a few features only, chosen by
-//! its seed among those that are allowed.
+//! A program that uses everything at once has too many states to be searched, so each one uses a few features only,
+//! chosen by its seed among those that are allowed.
 
 /// Something that programs may contain, beyond assignments, branches and assertions.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -33,12 +33,28 @@ pub enum Feature {
     Division,
     /// Loops that wait for another thread. A program with them need not end.
     Awaiting,
-    /// Shared floats: not among the usual ones, so that the programs of all seeds stay as they are.
+    // What follows is not among the usual ones, so that the programs of all seeds stay as they are.
+    /// Shared floats.
     Floats,
+    /// Calls of the C library on shared text.
+    Text,
+    /// Local variables of inner blocks whose addresses leave the block.
+    Blocks,
+    /// Indices far beyond an array.
+    FarIndices,
+    /// Signals that the program sends to itself.
+    Signals,
+    /// Freed memory that may be given out again, and whose address is compared.
+    Recycling,
+    /// Atomic operations with weaker orders, and compare-exchanges that may fail without a reason.
+    WeakOrders,
+    /// Mutexes that are initialised again or destroyed.
+    Renewal,
+    Shifts,
 }
 
 impl Feature {
-    /// All but floats.
+    /// The usual ones.
     pub const ALL: [Feature; 21] = [
         Feature::Arrays,
         Feature::Pointers,
@@ -97,6 +113,16 @@ impl Shape {
     pub fn floating() -> Shape {
         let features = vec![Feature::Floats, Feature::Mutexes, Feature::Nondeterminism, Feature::Loops, Feature::Calls];
         Shape { features, ..Shape::small() }
+    }
+
+    /// Small programs with what a verdict is most easily wrong about: lifetimes, addresses, what library functions read
+    /// and write, misuse of locks, memory orders, signals.
+    pub fn pitfalls() -> Shape {
+        use Feature::*;
+        let features = vec![Text, Blocks, FarIndices, Signals, Recycling, WeakOrders, Renewal, Shifts];
+        let usual = vec![OddLocking, Mutexes, Pointers, Heap, Arrays, Atomics, OddThreads, Leaving];
+        let features = features.into_iter().chain(usual).collect();
+        Shape { features, features_at_once: 5, ..Shape::small() }
     }
 
     /// Two threads that mostly call functions, the same ones again and again.

@@ -1,9 +1,10 @@
 //! From a tree to a smaller one that still fails.
 //!
-//! Delta debugging on the tree. A round tries, largest pieces first: to drop whole threads and functions; to drop runs of
-//! statements from every block, half of it, then a quarter, down to single ones; and to put something simpler in place of each
-//! statement: its inner blocks, a plainer variant, simpler expressions. What still fails is kept. Rounds go on until one of them
-//! finds nothing. Every candidate is a valid program (see `tree`), so nothing has to be repaired.
+//! Delta debugging on the tree. A round tries, largest pieces first: to drop whole threads and functions; to drop runs
+//! of statements from every block, half of it, then a quarter, down to single ones; and to put something simpler in
+//! place of each statement: its inner blocks, a plainer variant, simpler expressions. What still fails is kept. Rounds
+//! go on until one of them finds nothing. Every candidate is a valid program (see `tree`), so nothing has to be
+//! repaired.
 
 use crate::tree::*;
 
@@ -215,7 +216,8 @@ fn without_function(program: &Program, function: usize) -> Program {
 
 // ---- simpler statements
 
-/// What to try in place of a statement, the simplest first. Each is smaller by some measure, so that this comes to an end.
+/// What to try in place of a statement, the simplest first. Each is smaller by some measure, so that this comes to an
+/// end.
 fn simpler_statements(statement: &Statement) -> Vec<Block> {
     let mut list: Vec<Block> = Vec::new();
     // What is inside, alone.
@@ -281,6 +283,11 @@ fn simpler_statements(statement: &Statement) -> Vec<Block> {
                 list.push(one(Statement::Signal { condition: *condition, all: *all, locked: true }));
             }
         }
+        Statement::Ordered(_, operation) => list.push(one(Statement::Atomic(operation.clone()))),
+        Statement::Text(call) => list.extend(simpler_text_calls(call).into_iter().map(one)),
+        Statement::Renew { mutex, destroys: true } => {
+            list.push(one(Statement::Renew { mutex: *mutex, destroys: false }));
+        }
         Statement::SemTryWait(number, _) => list.push(one(Statement::SemWait(*number))),
         Statement::Atomic(operation) => list.extend(simpler_atomics(operation).into_iter().map(one)),
         Statement::Call { function, argument, pair, address, local } => {
@@ -310,6 +317,19 @@ fn simpler_atomics(operation: &Atomic) -> Vec<Statement> {
         }
         Atomic::Fence => Vec::new(),
     }
+}
+
+fn simpler_text_calls(call: &TextCall) -> Vec<Statement> {
+    let calls = match call {
+        TextCall::Copy { from, bytes: None, .. } => vec![TextCall::Show(*from)],
+        TextCall::Copy { to, bytes: Some(bytes), .. } => vec![TextCall::Fill { text: *to, bytes: *bytes }],
+        TextCall::Fill { text, bytes } if *bytes > 1 => vec![TextCall::Fill { text: *text, bytes: 1 }],
+        TextCall::Format { text, value } => {
+            simpler_exprs(value).into_iter().map(|value| TextCall::Format { text: *text, value }).collect()
+        }
+        _ => Vec::new(),
+    };
+    calls.into_iter().map(Statement::Text).collect()
 }
 
 fn simpler_forks(children: &[Child], times: u8, between: &Block) -> Vec<Block> {
@@ -384,6 +404,7 @@ fn simpler_places(place: &Place) -> Vec<Place> {
             match index {
                 Index::Constant(true) => list.push(with(Index::Constant(false))),
                 Index::Constant(false) => {}
+                Index::Far(_) => list.extend([with(Index::Constant(false)), with(Index::Constant(true))]),
                 Index::Masked(expr) | Index::Any(expr) => {
                     list.extend([with(Index::Constant(false)), with(Index::Constant(true))]);
                     let simpler = simpler_exprs(expr).into_iter().map(Box::new);

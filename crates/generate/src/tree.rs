@@ -1,8 +1,8 @@
 //! Programs as trees.
 //!
-//! Every tree is a valid program: what a statement names (variables, locks, …) comes from fixed families, and the printer declares
-//! those that occur. Where something would not make sense (a `break` outside of a loop, an index without a loop) the
-//! printer writes something harmless. So whatever is cut off, the rest is a program.
+//! Every tree is a valid program: what a statement names (variables, locks, …) comes from fixed families, and the
+//! printer declares those that occur. Where something would not make sense (a `break` outside of a loop, an index
+//! without a loop) the printer writes something harmless. So whatever is cut off, the rest is a program.
 
 /// A list of statements.
 pub type Block = Vec<Statement>;
@@ -102,6 +102,7 @@ pub enum Binary {
     Divide,
     And,
     Xor,
+    ShiftLeft,
     Equal,
     Unequal,
     Less,
@@ -144,6 +145,19 @@ pub enum Index {
     Masked(Box<Expr>),
     /// Computed.
     Any(Box<Expr>),
+    /// Far beyond the end: where another object would be if addresses had no owner.
+    Far(Far),
+}
+
+/// A distance in elements.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Far {
+    /// 64 KiB
+    Near,
+    /// 4 GiB
+    Distant,
+    /// 4 GiB before the beginning.
+    Before,
 }
 
 /// What a pointer can be made to point to.
@@ -171,9 +185,9 @@ pub enum Lock {
 /// What becomes of a thread that was created.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Fate {
-    /// Whoever created it waits for it.
+    /// Its creator waits for it.
     Joined,
-    /// Nobody waits for it.
+    /// It is not joined.
     Left,
     Detached,
     /// Its handle is kept in `kept0`, …, for anybody.
@@ -189,7 +203,7 @@ pub enum Argument {
     Turn,
     /// The address of the first shared integer.
     Shared,
-    /// The address of a local variable of whoever creates it.
+    /// The address of a local variable of its creator.
     Local(u8),
 }
 
@@ -210,6 +224,31 @@ pub enum Atomic {
     Exchange { scalar: u8, value: Expr, local: u8 },
     CompareExchange { scalar: u8, expected: i8, desired: Expr, local: u8 },
     Fence,
+}
+
+/// How an atomic operation orders others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum Order {
+    Relaxed,
+    /// Loads acquire, stores release, and what does both does both.
+    AcquireRelease,
+}
+
+/// A call of the C library that reads or writes the shared text `b0`, `b1`, … of four bytes.
+#[derive(Clone, PartialEq, Eq, Debug, Hash)]
+pub enum TextCall {
+    /// `puts`
+    Show(u8),
+    /// `strlen` into a local variable.
+    Length { text: u8, local: u8 },
+    /// `atoi` into a local variable.
+    Number { text: u8, local: u8 },
+    /// `memset` of this many bytes (5 are one too many).
+    Fill { text: u8, bytes: u8 },
+    /// `strcpy`, or `memcpy` of this many bytes.
+    Copy { to: u8, from: u8, bytes: Option<u8> },
+    /// `sprintf` of a digit.
+    Format { text: u8, value: Expr },
 }
 
 /// A loop that waits for another thread.
@@ -274,6 +313,26 @@ pub enum Statement {
         locked: bool,
     },
     Atomic(Atomic),
+    /// With a weaker order; a compare-exchange is a weak one, which may fail without a reason.
+    Ordered(Order, Atomic),
+    Text(TextCall),
+    /// A block with a local variable to which `p0`, … points within it, and after it.
+    Published {
+        pointer: u8,
+        body: Block,
+    },
+    /// Frees what a pointer points to, allocates again, and sets a local variable to whether the address is the same.
+    Recycle {
+        pointer: u8,
+        local: u8,
+    },
+    /// Sends the process a signal, whose handler adds to the first shared integer.
+    Raise,
+    /// Initialises a mutex again, or destroys it.
+    Renew {
+        mutex: u8,
+        destroys: bool,
+    },
     SemWait(u8),
     SemTryWait(u8, u8),
     SemPost(u8),
@@ -309,6 +368,7 @@ impl Statement {
             Statement::Loop { body, .. }
             | Statement::Locked { body, .. }
             | Statement::Section(body)
+            | Statement::Published { body, .. }
             | Statement::Await(Await::SpinLock(body))
             | Statement::Fork { between: body, .. } => vec![body],
             _ => Vec::new(),
@@ -321,6 +381,7 @@ impl Statement {
             Statement::Loop { body, .. }
             | Statement::Locked { body, .. }
             | Statement::Section(body)
+            | Statement::Published { body, .. }
             | Statement::Await(Await::SpinLock(body))
             | Statement::Fork { between: body, .. } => vec![body],
             _ => Vec::new(),

@@ -6,9 +6,9 @@
 
 use std::fmt::{self, Write};
 
-use crate::callgraph::{CallGraph, CallKind};
-use crate::cfg::Cfg;
-use crate::points_to::PointsTo;
+use crate::analysis::callgraph::{CallGraph, CallKind};
+use crate::analysis::cfg::Cfg;
+use crate::analysis::points_to::PointsTo;
 use crate::program::{Block, BlockId, Body, FuncId, Program, Span, TerminatorKind};
 use crate::text::Names;
 

@@ -23,17 +23,16 @@
 //! # Ok::<(), leno_ir::text::TextError>(())
 //! ```
 
-pub mod callgraph;
-pub mod cfg;
+pub mod analysis;
 pub mod dot;
 pub mod graph;
 pub mod id_set;
 pub mod index;
 pub mod interp;
-pub mod points_to;
 pub mod program;
-pub mod sharing;
 pub mod text;
 pub mod validate;
 pub mod visit;
 pub mod witness;
+
+pub use analysis::{callgraph, cfg, points_to, sharing};

@@ -113,7 +113,7 @@ pub struct Program {
     pub functions: IndexVec<FuncId, Function>,
     /// Takes `(i32 argc, ptr argv)`, calls `main`, and exits the process. None for a library.
     pub entry: Option<FuncId>,
-    /// How it is started: its name, then its arguments. Empty when nobody cares; see [`Program::command_line`].
+    /// How it is started: its name, then its arguments. Empty when it does not matter; see [`Program::command_line`].
     pub command: Vec<Vec<u8>>,
 }
 
@@ -121,6 +121,16 @@ impl Program {
     /// What `argv` holds.
     pub fn command_line(&self) -> Vec<Vec<u8>> {
         if self.command.is_empty() { vec![b"program".to_vec()] } else { self.command.clone() }
+    }
+}
+
+impl Program {
+    /// The instruction at a place; none for a terminator.
+    pub fn op(&self, place: Place) -> Option<&Op> {
+        match &self.functions.get(place.func)?.body {
+            Body::Blocks(blocks) => blocks.get(place.block)?.instrs.get(place.index as usize).map(|instr| &instr.op),
+            Body::External(_) => None,
+        }
     }
 }
 
@@ -264,8 +274,8 @@ pub enum Op {
         op: RmwOp,
         value: Expr,
     },
-    /// Atomically `old := *at; ok := (old == expected); if ok { *at := desired }`. `weak` may fail spuriously in
-    /// C; here it never does.
+    /// Atomically `old := *at; ok := (old == expected); if ok { *at := desired }`. A `weak` one may fail, too, where
+    /// it finds what it expects. (The front end says so only where that can be noticed: `analysis::retries`.)
     CompareExchange {
         ok: LocalId,
         old: LocalId,
@@ -394,6 +404,8 @@ pub enum Property {
     DivisionByZero,
     /// Present only when the front end is asked for it.
     SignedOverflow,
+    /// An index beyond an array that is a part of an object, or so far away that it would lead to another object.
+    IndexOutOfBounds,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -588,6 +600,25 @@ pub enum BinaryOp {
     FNe,
     FLt,
     FLe,
+}
+
+impl BinaryOp {
+    /// All that take two integers and give one of the same type.
+    #[rustfmt::skip]
+    pub const ARITHMETIC: &[BinaryOp] = {
+        use BinaryOp::*;
+        &[Add, Sub, Mul, UDiv, SDiv, URem, SRem, Shl, LShr, AShr, And, Or, Xor]
+    };
+
+    /// All that take two integers and give an `i1`.
+    #[rustfmt::skip]
+    pub const TESTS: &[BinaryOp] = {
+        use BinaryOp::*;
+        &[
+            Eq, Ne, ULt, ULe, SLt, SLe,
+            SAddOverflow, SSubOverflow, SMulOverflow, UAddOverflow, USubOverflow, UMulOverflow,
+        ]
+    };
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]

@@ -103,6 +103,22 @@ impl Op {
     }
 }
 
+impl Expr {
+    /// The registers that it reads; one that is named twice comes twice.
+    pub fn for_each_local(&self, mut visit: impl FnMut(LocalId)) {
+        let mut work = vec![self];
+        while let Some(expr) = work.pop() {
+            match expr {
+                Expr::Local(local) => visit(*local),
+                Expr::Const { .. } | Expr::Object(_) | Expr::Slot(_) | Expr::Function(_) => {}
+                Expr::Unary(_, operand) | Expr::Cast(_, _, operand) => work.push(operand),
+                Expr::Binary(_, operands) => work.extend(operands.iter()),
+                Expr::Select(parts) => work.extend(parts.iter()),
+            }
+        }
+    }
+}
+
 impl SyncOp {
     /// The operands beside the address.
     pub fn for_each_operand<'a>(&'a self, mut visit: impl FnMut(&'a Expr)) {

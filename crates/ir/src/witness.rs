@@ -1,13 +1,15 @@
 //! Witnesses: a violation, and exactly how to get there.
 //!
-//! A witness names threads by creation path (`main`, `main.1`, `main.1.2`), lists the *schedule points* that they pass, in order, and
-//! gives the values of all nondeterministic inputs in the order in which each thread asks for them. Nothing in it depends on
-//! how an engine found it: the same schedule can be followed by the interpreter ([`Witness::follow`]) and by the real program.
+//! A witness names threads by creation path (`main`, `main.1`, `main.1.2`), lists the *schedule points* that they pass,
+//! in order, and gives the values of all nondeterministic inputs in the order in which each thread asks for them.
+//! Nothing in it depends on how an engine found it: the same schedule can be followed by the interpreter and by the
+//! real program.
 //!
-//! A schedule point is an instruction that other threads could notice, judged by its kind alone ([`is_schedule_point`]): so
-//! that code compiled from the program can stop at just the same places. The end of a thread's start function is one, too.
+//! A schedule point is an instruction that other threads could notice, judged by its kind alone
+//! ([`is_schedule_point`]): so that code compiled from the program can stop at just the same places. The end of a
+//! thread's start function is one, too.
 
-use crate::interp::{Environment, Image, Machine, Next, Options, Place, Status, StepResult, ThreadId, Value};
+use crate::interp::{Machine, Next, Place, Status, ThreadId, Value};
 use crate::program::{Body, Callee, Instr, Op, Program, Span, Terminator, TerminatorKind};
 use std::collections::BTreeMap;
 
@@ -29,11 +31,11 @@ pub enum Claim {
     Violation { kind: crate::interp::ViolationKind, thread: String, span: Span, message: String },
     /// Both threads are about to make their access.
     Race { first: Racer, second: Racer },
-    /// Nobody can go on; for each thread that is not finished, what it waits for.
+    /// No thread can go on; for each thread that is not finished, what it waits for.
     Deadlock { waiting: Vec<Waiting> },
-    /// `first` and `between` are among the steps, in this order, and the thread of `first` is about to make `second`. All three
-    /// touch one place, and no order in which `between` comes before or after both has the same effect. `block` says why the two
-    /// are expected to be one.
+    /// `first` and `between` are among the steps, in this order, and the thread of `first` is about to make `second`.
+    /// All three touch one place, and no order in which `between` comes before or after both has the same effect.
+    /// `block` says why the two are expected to be one.
     Atomicity { first: Racer, between: Racer, second: Racer, block: String },
 }
 
@@ -115,7 +117,8 @@ pub fn is_schedule_point(program: &Program, instr: &Instr) -> bool {
     }
 }
 
-/// Whether a terminator is a schedule point wherever it stands. (The return from a thread's start function is one, too.)
+/// Whether a terminator is a schedule point wherever it stands. (The return from a thread's start function is one,
+/// too.)
 pub fn ends_at_schedule_point(terminator: &Terminator) -> bool {
     matches!(terminator.kind, TerminatorKind::ThreadExit(_) | TerminatorKind::Exit(_) | TerminatorKind::Abort)
 }
@@ -162,6 +165,8 @@ pub struct Recorder {
 struct Pending {
     step: Step,
     address: Option<(u64, u64)>,
+    /// What a compare-exchange expects to find.
+    expected: Option<u64>,
 }
 
 impl Observer for Recorder {
@@ -175,19 +180,20 @@ impl Observer for Recorder {
                 effect: String::new(),
             };
             let address = machine.footprint(thread).map(|at| (at.address, at.len));
-            Pending { step, address }
+            Pending { step, address, expected: machine.expected(thread) }
         });
     }
 
     fn after(&mut self, machine: &Machine<'_>, thread: ThreadId) {
-        let Some(Pending { mut step, address }) = self.pending.take() else { return };
-        step.effect = describe(machine, thread, &step, address);
+        let Some(pending) = self.pending.take() else { return };
+        let effect = describe(machine, thread, &pending);
+        let step = Step { effect, ..pending.step };
         self.steps.push(step);
     }
 }
 
 /// What a step did, once it is done.
-fn describe(machine: &Machine<'_>, thread: ThreadId, step: &Step, address: Option<(u64, u64)>) -> String {
+fn describe(machine: &Machine<'_>, thread: ThreadId, Pending { step, address, expected }: &Pending) -> String {
     let program = machine.program();
     let name = program.texts[step.span.text].as_str();
     let Body::Blocks(blocks) = &program.functions[step.place.func].body else { return String::new() };
@@ -211,7 +217,10 @@ fn describe(machine: &Machine<'_>, thread: ThreadId, step: &Step, address: Optio
         Op::Load { dst, .. } => format!("reads {name}: {}", local(*dst)),
         Op::Store { .. } => format!("writes {name}: {}", memory()),
         Op::ReadModifyWrite { .. } => format!("updates {name}: {}", memory()),
-        Op::CompareExchange { ok, .. } => match machine.local(thread, *ok).bits {
+        Op::CompareExchange { ok, old, .. } => match machine.local(thread, *ok).bits {
+            0 if expected.is_some_and(|expected| machine.local(thread, *old).bits == u128::from(expected)) => {
+                format!("compares {name} and fails although it is the same: {}", memory())
+            }
             0 => format!("compares {name}, which differs: {}", memory()),
             _ => format!("compares {name} and swaps: {}", memory()),
         },
@@ -235,94 +244,4 @@ fn show(value: Value, bits: u16, signed: bool) -> String {
         _ if value.bits > 0xffff_ffff => format!("{:#x}", value.bits),
         _ => value.bits.to_string(),
     }
-}
-
-/// Why a witness could not be followed.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Astray {
-    /// The step that could not be made as written.
-    pub step: usize,
-    pub reason: String,
-}
-
-/// Gives every thread its inputs in order.
-struct Script<'a, E> {
-    inputs: &'a BTreeMap<String, Vec<Input>>,
-    names: Vec<String>,
-    used: BTreeMap<String, usize>,
-    rest: E,
-}
-
-impl<E: Environment> Environment for Script<'_, E> {
-    fn outside(&mut self) -> &mut dyn Environment {
-        &mut self.rest
-    }
-
-    fn nondet(&mut self, thread: ThreadId, width: u16, source: crate::interp::Source) -> u128 {
-        let name = self.names.get(thread.0 as usize).cloned().unwrap_or_default();
-        let used = self.used.entry(name.clone()).or_default();
-        let input = self.inputs.get(&name).and_then(|inputs| inputs.get(*used));
-        *used += 1;
-        match input {
-            Some(input) => input.bits,
-            None => self.rest.nondet(thread, width, source),
-        }
-    }
-}
-
-impl Witness {
-    /// Follows the schedule on the interpreter. The machine stands where the violation is about to happen, or has happened.
-    pub fn follow<'p>(
-        &self,
-        image: &'p Image<'p>,
-        options: &Options,
-        env: impl Environment,
-    ) -> Result<(Machine<'p>, Option<StepResult>), Astray> {
-        let mut machine = Machine::new(image, options);
-        let mut script = Script { inputs: &self.inputs, names: Vec::new(), used: BTreeMap::new(), rest: env };
-        for (index, step) in self.steps.iter().enumerate() {
-            let astray = |reason: String| Astray { step: index, reason };
-            script.names = machine.threads().iter().map(|thread| thread.name.clone()).collect();
-            let Some(thread) = machine.threads().ids().find(|id| machine.thread_name(*id) == step.thread) else {
-                return Err(astray(format!("there is no thread {}", step.thread)));
-            };
-            if let Some(result) = advance(&mut machine, &mut script, thread) {
-                return Ok((machine, Some(result)));
-            }
-            let place = machine.image().place(machine.pc(thread));
-            if place != step.place {
-                return Err(astray(format!("{} is at another place: {place:?}", step.thread)));
-            }
-            match machine.step(thread, &mut script) {
-                StepResult::Done => {}
-                StepResult::Blocked => return Err(astray(format!("{} has to wait", step.thread))),
-                other => return Ok((machine, Some(other))),
-            }
-        }
-        // Everybody comes to the next point: what a function returned from is gone then. But somebody whom this is not about
-        // may be about to go wrong in another way.
-        for thread in machine.threads().ids().collect::<Vec<_>>() {
-            script.names = machine.threads().iter().map(|thread| thread.name.clone()).collect();
-            let is_concerned = self.claim.threads().any(|name| name == machine.thread_name(thread));
-            let before = (!is_concerned).then(|| machine.clone());
-            match (advance(&mut machine, &mut script, thread), before) {
-                (None, _) => {}
-                (Some(_), Some(before)) => machine = before,
-                (Some(result), None) => return Ok((machine, Some(result))),
-            }
-        }
-        Ok((machine, None))
-    }
-}
-
-/// Runs a thread up to its next schedule point; says how the execution ended if it did.
-fn advance(machine: &mut Machine<'_>, env: &mut dyn Environment, thread: ThreadId) -> Option<StepResult> {
-    while machine.threads()[thread].status == Status::Running && !machine.is_at_schedule_point(thread) {
-        match machine.step(thread, env) {
-            StepResult::Done => {}
-            StepResult::Blocked => return None,
-            other => return Some(other),
-        }
-    }
-    None
 }

@@ -26,7 +26,7 @@ pub fn check(program: &Path, leno: &Leno) -> Result<(), String> {
     if let Some(difference) = expected.difference(&interpreted.clone().into()) {
         return Err(format!("run: {difference} ({})", first_lines(&interpreted.errors())));
     }
-    let scratch = Scratch::new("c-testsuite");
+    let scratch = Scratch::new();
     let emitted = leno.emit_and_run(program, &[], &scratch)?;
     if let Some(difference) = expected.difference(&emitted.into()) {
         return Err(format!("emitted C: {difference}"));

@@ -1,7 +1,7 @@
 //! Real programs by a manifest: how many of those that gcc accepts does Leno take?
 //!
-//! The manifest is a table with tabs between its columns; `file`, `model` and `cflags` are used, `{root}` in the flags is the
-//! directory of the programs.
+//! The manifest is a table with tabs between its columns; `file`, `model` and `cflags` are used, `{root}` in the flags
+//! is the directory of the programs.
 
 use crate::process::{self, Ending};
 use crate::threeway::{Leno, Scratch, first_lines};
@@ -75,7 +75,7 @@ fn is_refusal(message: &str) -> bool {
 }
 
 fn gcc_accepts(row: &Row) -> bool {
-    let scratch = Scratch::new("corpus");
+    let scratch = Scratch::new();
     let model = if row.model == "ilp32" { "-m32" } else { "-m64" };
     let mut command = Command::new("gcc");
     command.args(["-w", "-c", "-std=gnu17", model]).args(&row.flags).arg(&row.file);

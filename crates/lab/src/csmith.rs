@@ -29,7 +29,7 @@ pub fn headers() -> Option<PathBuf> {
 
 /// Generates the program of a seed, and compares gcc, `leno run` and the emitted C.
 pub fn compare(seed: u64, options: &[&str], leno: &Leno, headers: &Path) -> Verdict {
-    let scratch = Scratch::new("csmith");
+    let scratch = Scratch::new();
     match compare_in(seed, options, leno, headers, &scratch) {
         Ok(verdict) => verdict,
         Err(message) => Verdict::Different(message),

@@ -1,16 +1,17 @@
 //! Experiments that compare Leno with the real world.
 //!
-//! Nothing here is part of what a user runs. `cargo run --release -p leno-lab -- --help` lists the experiments; the tests of
-//! the workspace use the same pieces on small, fixed inputs.
+//! Nothing here is part of what a user runs. `cargo run --release -p leno-lab -- --help` lists the experiments; the
+//! tests of the workspace use the same pieces on small, fixed inputs.
 
 pub mod c_testsuite;
 pub mod corpus;
 pub mod csmith;
 pub mod exploration;
 pub mod mutate;
-pub mod process;
 pub mod replays;
+pub mod sanitizers;
 pub mod speed;
 pub mod staged;
 pub mod threeway;
-pub mod workers;
+
+pub use leno_testing::{process, workers};

@@ -4,7 +4,7 @@ use clap::{Parser, Subcommand};
 use leno_generate::Shape;
 use leno_lab::replays::{Outcome, Plan};
 use leno_lab::threeway::Leno;
-use leno_lab::{c_testsuite, corpus, csmith, exploration, replays, speed, staged, workers};
+use leno_lab::{c_testsuite, corpus, csmith, exploration, replays, sanitizers, speed, staged, workers};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -83,6 +83,20 @@ enum Experiment {
         #[arg(long)]
         calls: bool,
     },
+    /// Run random programs under ThreadSanitizer and AddressSanitizer: what they report, Leno must find
+    Sanitizers {
+        /// The first seed
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+        #[arg(long, default_value_t = 100)]
+        count: u64,
+        /// How often each program runs under each sanitizer
+        #[arg(long, default_value_t = 200)]
+        runs: u32,
+        /// Milliseconds after which a run is taken to hang
+        #[arg(long, default_value_t = 2000)]
+        hang: u64,
+    },
     /// Print small random concurrent programs: those that the engines are compared on
     Generate {
         /// The first seed
@@ -95,15 +109,18 @@ enum Experiment {
         #[arg(long)]
         out: Option<PathBuf>,
         /// Two short threads each
-        #[arg(long)]
+        #[arg(long, conflicts_with = "pitfalls")]
         small: bool,
+        /// With what a verdict is most easily wrong about
+        #[arg(long)]
+        pitfalls: bool,
     },
 }
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    if let Experiment::Generate { seed, count, out, small } = &cli.experiment {
-        return exit_code(run_generate(*seed, *count, out.as_deref(), *small));
+    if let Experiment::Generate { seed, count, out, small, pitfalls } = &cli.experiment {
+        return exit_code(run_generate(*seed, *count, out.as_deref(), &shape_of(*small, *pitfalls)));
     }
     let binary = match cli.leno.map_or_else(build, Ok) {
         Ok(binary) => binary,
@@ -137,6 +154,10 @@ fn main() -> ExitCode {
             print!("{report}");
             true
         }),
+        Experiment::Sanitizers { seed, count, runs, hang } => {
+            let plan = sanitizers::Plan { runs: *runs, limit: Duration::from_millis(*hang) };
+            Ok(run_sanitizers(*seed, *count, plan, &leno))
+        }
         Experiment::Staged { dir, calls: true, .. } => run_calls(dir, &leno),
         Experiment::Staged { dir, picture, growth, .. } => run_staged(dir, picture.as_deref(), *growth, &leno),
         Experiment::Generate { .. } => Ok(true),
@@ -179,9 +200,33 @@ fn run_staged(programs: &Path, picture: Option<&Path>, only_growth: bool, leno: 
     Ok(agree)
 }
 
+fn shape_of(small: bool, pitfalls: bool) -> Shape {
+    match (small, pitfalls) {
+        (_, true) => Shape::pitfalls(),
+        (true, _) => Shape::small(),
+        _ => Shape::default(),
+    }
+}
+
+fn run_sanitizers(first: u64, count: u64, plan: sanitizers::Plan, leno: &Leno) -> bool {
+    let mut summary = sanitizers::Summary::default();
+    let seeds: Vec<u64> = (first..first.saturating_add(count)).collect();
+    for batch in seeds.chunks(20) {
+        let compared = workers::each(batch, |seed| {
+            sanitizers::compare(&leno_generate::generate(*seed, &Shape::pitfalls()).to_c(), plan, leno)
+        });
+        for (seed, compared) in batch.iter().zip(&compared) {
+            for line in summary.add(*seed, compared) {
+                println!("{line}");
+            }
+        }
+    }
+    println!("{summary}");
+    summary.is_right()
+}
+
 /// Programs of consecutive seeds, to the standard output or into a directory.
-fn run_generate(seed: u64, count: u64, out: Option<&Path>, small: bool) -> Result<bool, String> {
-    let shape = if small { Shape::small() } else { Shape::default() };
+fn run_generate(seed: u64, count: u64, out: Option<&Path>, shape: &Shape) -> Result<bool, String> {
     let write = |name: String, text: &str, directory: &Path| {
         let path = directory.join(name);
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))
@@ -191,7 +236,7 @@ fn run_generate(seed: u64, count: u64, out: Option<&Path>, small: bool) -> Resul
         write("native.c".to_string(), leno_generate::NATIVE, directory)?;
     }
     for seed in seed..seed.saturating_add(count) {
-        let text = leno_generate::generate(seed, &shape).to_c();
+        let text = leno_generate::generate(seed, shape).to_c();
         match out {
             Some(directory) => write(format!("{seed}.c"), &text, directory)?,
             None => print!("// seed {seed}\n{text}"),

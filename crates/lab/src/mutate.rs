@@ -1,23 +1,6 @@
 //! Programs made worse: what a fuzzer would do to C text, with a seed.
 
-/// xorshift64*, so that a seed means the same everywhere.
-#[derive(Clone, Debug)]
-pub struct Random(u64);
-
-impl Random {
-    pub fn new(seed: u64) -> Random {
-        Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1)
-    }
-
-    /// Less than `limit`; 0 if there is nothing less.
-    pub fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        let mixed = self.0.wrapping_mul(0x2545_f491_4f6c_dd1d);
-        ((u128::from(mixed) * limit as u128) >> 64) as usize
-    }
-}
+pub use leno_testing::Random;
 
 /// Words that are worth putting anywhere.
 const WORDS: &[&str] = &[

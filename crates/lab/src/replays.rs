@@ -1,7 +1,7 @@
 //! Is replay reliable? Every violation that Leno finds, forced on the real program again and again.
 //!
-//! Each program is checked for some property; what is found is written to a file and replayed a hundred times, with or without
-//! other work on all processors. A violation that is confirmed 99 times out of 100 is a failure.
+//! Each program is checked for some property; what is found is written to a file and replayed a hundred times, with or
+//! without other work on all processors. A violation that is confirmed 99 times out of 100 is a failure.
 
 use crate::process::{self, Ending};
 use crate::threeway::{Leno, Scratch, first_lines};
@@ -96,7 +96,7 @@ pub fn run(jobs: &[Job], plan: &Plan, leno: &Leno, mut each: impl FnMut(&Job, &O
 }
 
 fn run_job(job: &Job, plan: &Plan, leno: &Leno) -> Result<Outcome, String> {
-    let scratch = Scratch::new("replays");
+    let scratch = Scratch::new();
     let witness = scratch.path("witness.json");
     let mut check = Command::new(&leno.binary);
     check.args(["check", "--engine", "explore", "--no-replay", "--quiet", "--property", &job.property]);

@@ -28,7 +28,7 @@ pub fn measure(leno: &Leno) -> Result<String, String> {
             time.as_secs_f64()
         );
     }
-    let scratch = Scratch::new("speed");
+    let scratch = Scratch::new();
     let file = scratch.path("small.c");
     fs::write(&file, SMALL_PROGRAM).map_err(|error| error.to_string())?;
     let preprocess = child_cpu(20, || Command::new("cc").arg("-E").arg(&file).stdout(Stdio::null()).status().is_ok());
@@ -47,7 +47,7 @@ pub fn measure(leno: &Leno) -> Result<String, String> {
     Ok(report)
 }
 
-/// The throughput on programs that somebody wrote: from preprocessed text to a valid program.
+/// The throughput on real programs: from preprocessed text to a valid program.
 pub fn measure_files(files: &[PathBuf]) -> Result<String, String> {
     let mut inputs = Vec::new();
     let mut bytes = 0;

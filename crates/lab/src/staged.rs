@@ -1,15 +1,16 @@
 //! What summaries and pruning are good for: the staged engine in three modes, side by side.
 //!
-//! The table is that of Sinha and Wang (FSE 2010, Figure 3) on programs of the same names: without summaries (`--mode cssa`), without pruning
-//! (`--no-prune`), and with both. Then the three ways to deal with calls. Beside it: the program of their section 1.1 with more and more chained locals, which should take
-//! time in proportion, and more and more customers of `account`, as a picture.
+//! The table is that of Sinha and Wang (FSE 2010, Figure 3) on programs of the same names: without summaries (`--mode
+//! cssa`), without pruning (`--no-prune`), and with both. Then the three ways to deal with calls. Beside it: the
+//! program of their section 1.1 with more and more chained locals, which should take time in proportion, and more and
+//! more customers of `account`, as a picture.
 
 use crate::process;
 use crate::speed::{child_cpu, own_cpu};
 use crate::threeway::Leno;
 use leno_bmc::{Calls, Task, Unwinding};
 use leno_c::driver::{Input, Options, compile};
-use leno_explore::Properties;
+use leno_engine::Properties;
 use std::fmt::Write;
 use std::fs;
 use std::path::Path;

@@ -4,11 +4,11 @@
 //! program's).
 
 use crate::process::{self, Ending, Finished};
+pub use leno_testing::Scratch;
+pub use leno_testing::compiler::{cc, execute, first_lines};
 use std::ffi::OsStr;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 /// What the world sees of a run.
@@ -39,47 +39,6 @@ impl Behaviour {
         let show = |text: &str| text.lines().nth(line).map_or("nothing".to_string(), |l| format!("{l:?}"));
         Some(format!("line {} of the output is {} instead of {}", line + 1, show(&got), show(&wanted)))
     }
-}
-
-/// A directory of temporary files, removed at the end.
-pub struct Scratch(PathBuf);
-
-impl Scratch {
-    pub fn new(name: &str) -> Scratch {
-        static COUNT: AtomicU32 = AtomicU32::new(0);
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = std::env::temp_dir().join(format!("leno-{name}-{}-{count}", std::process::id()));
-        // If it cannot be made, every use of it will say so.
-        let _ = fs::create_dir_all(&path);
-        Scratch(path)
-    }
-
-    pub fn path(&self, name: &str) -> PathBuf {
-        self.0.join(name)
-    }
-}
-
-impl Drop for Scratch {
-    fn drop(&mut self) {
-        let _ = fs::remove_dir_all(&self.0);
-    }
-}
-
-/// Compilers have this long.
-const COMPILE_LIMIT: Duration = Duration::from_secs(60);
-
-/// Compiles C with the system's compiler; the error is what the compiler said.
-pub fn cc(files: &[impl AsRef<Path>], flags: &[impl AsRef<OsStr>], output: &Path) -> Result<(), String> {
-    let mut command = Command::new("cc");
-    command.args(["-w", "-o"]).arg(output);
-    command.args(files.iter().map(AsRef::as_ref)).args(flags).args(["-pthread", "-lm"]);
-    let finished = process::run(&mut command, b"", COMPILE_LIMIT).map_err(|error| format!("cannot run cc: {error}"))?;
-    if finished.succeeded() { Ok(()) } else { Err(format!("cc: {}", first_lines(&finished.errors()))) }
-}
-
-/// Runs a program.
-pub fn execute(program: &Path, args: &[impl AsRef<OsStr>], limit: Duration) -> Result<Finished, String> {
-    process::run(Command::new(program).args(args), b"", limit).map_err(|error| format!("cannot run it: {error}"))
 }
 
 /// Where the `leno` to be tried is, and how it is called.
@@ -131,9 +90,4 @@ impl Leno {
         let program = leno_ir::text::parse(&text).map_err(|error| format!("the dump does not parse back: {error}"))?;
         if program.to_string() == text { Ok(()) } else { Err("the dump parses back to another program".to_string()) }
     }
-}
-
-/// Enough of a message to recognise it by.
-pub fn first_lines(text: &str) -> String {
-    text.lines().take(3).collect::<Vec<_>>().join(" ⏎ ")
 }

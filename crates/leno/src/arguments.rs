@@ -7,6 +7,7 @@
 use crate::prediction::{Predict, Record};
 use clap::{ArgMatches, Args, Parser, Subcommand, ValueEnum};
 use leno_ir::program::DataModel;
+use leno_replay::Confinement;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -34,7 +35,9 @@ pub struct Cli {
 pub enum Command {
     /// Check a program under all schedules
     ///
-    /// Says SAFE (exit code 0), UNSAFE with the schedule that shows it (1), or UNKNOWN with what stopped the search (2).
+    /// Says SAFE (exit code 0), UNSAFE with the schedule that shows it (1), or UNKNOWN with what stopped the search
+    /// (2). What is found is forced on the real program, which runs confined: in a temporary directory, with nothing to
+    /// write to outside of it, and without network, signals to others and other programs.
     #[command(after_help = "Examples:\n  \
         leno check examples/bank_account.c\n  \
         leno check --property race,deadlock -DN=4 main.c queue.c\n  \
@@ -42,14 +45,16 @@ pub enum Command {
     Check(Check),
     /// Force a violation that was found before on the real program
     ///
-    /// Builds the program of a witness again, with the user's own compiler, and makes it follow the witness's schedule.
+    /// Builds the program of a witness again, with the user's own compiler, and makes it follow the witness's schedule,
+    /// confined as `leno check` does it.
     #[command(after_help = "Example:\n  \
         leno check --witness lost.json examples/bank_account.c; leno replay lost.json --keep replayed")]
     Replay(Replay),
     /// Run a program under a schedule chosen at random from a seed
     ///
-    /// Every step is checked: invalid memory accesses, uninitialised values, failed assertions, wrong unlocks and deadlocks
-    /// end the run with a report. The same seed gives the same run.
+    /// Every step is checked: invalid memory accesses, uninitialised values, failed assertions, wrong unlocks and
+    /// deadlocks end the run with a report. The same seed gives the same run. This is a run of the program, and not
+    /// confined: files that it writes are written.
     #[command(after_help = "Examples:\n  \
         leno run examples/bounded_buffer.c\n  \
         leno run --runs 100 examples/bank_account.c\n  \
@@ -63,20 +68,24 @@ pub enum Command {
     Dump(Dump),
     /// Write the representation back as C
     ///
-    /// The result is one file that any gcc or clang compiles, and that does what the program does, instruction by instruction.
+    /// The result is one file that any gcc or clang compiles, and that does what the program does, instruction by
+    /// instruction.
     #[command(after_help = "Example:\n  \
         leno emit-c examples/treiber_stack.c -o plain.c && cc plain.c -lpthread -lm && ./a.out")]
     EmitC(EmitC),
     /// Run a program once, natively, and record what it does
     ///
-    /// The program is compiled with a recorder and run as it is: with its own input, output and exit code.
+    /// The program is compiled with a recorder and run as it is: with its own input, output and exit code. It is not
+    /// confined: whatever the program does, happens.
     #[command(after_help = "Example:\n  \
         leno record -o run.leno examples/bank_account.c && leno predict run.leno")]
     Record(Record),
     /// Run a program once, and decide whether any reordering of that run goes wrong
     ///
-    /// Takes C files, or a trace that `leno record` has written, or a trace in the text format that tools for the analysis of traces
-    /// share. Says UNSAFE (exit code 1), HOLDS for all reorderings of this run (0), or UNKNOWN (2).
+    /// Takes C files, or a trace that `leno record` has written, or a trace in the text format that tools for the
+    /// analysis of traces share. Says UNSAFE (exit code 1), HOLDS for all reorderings of this run (0), or UNKNOWN (2).
+    /// The run itself is not confined: whatever the program does, happens. What is found is then forced on the
+    /// program once more, confined as `leno check` does it.
     #[command(after_help = "Examples:\n  \
         leno predict examples/bank_account.c\n  \
         leno predict --context-bound 2 prog.c --link=-lz -- input.txt\n  \
@@ -88,7 +97,8 @@ pub enum Command {
 pub struct Check {
     #[command(flatten)]
     pub program: Sources,
-    /// What to look for: assert, race, deadlock, memsafety, overflow, leak, memtrack, or a `.prp` file [default: the first four]
+    /// What to look for: assert, race, deadlock, memsafety, overflow, leak, memtrack, or a `.prp` file [default: the
+    /// first four]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub property: Vec<String>,
     /// How to look
@@ -106,7 +116,8 @@ pub struct Check {
     /// Staged: let no loop go round more often than this, instead of as often as it takes
     #[arg(long, value_name = "N")]
     pub unwind: Option<u32>,
-    /// Staged: the same for single loops, `file:line` or `function:line` of where they begin, or a function that calls itself
+    /// Staged: the same for single loops, `file:line` or `function:line` of where they begin, or a function that calls
+    /// itself
     #[arg(long, value_name = "LOOP=N", value_delimiter = ',', value_parser = named_bound)]
     pub unwindset: Vec<(String, u32)>,
     /// Staged: go on after a violation, and list all of them, each at another place and with a schedule of its own
@@ -121,7 +132,8 @@ pub struct Check {
     /// Staged: what becomes of calls
     #[arg(long, value_enum, default_value_t = Calls::Auto)]
     pub calls: Calls,
-    /// Staged: compose every read with every write, and every pair of accesses as a race, to see what pruning is good for
+    /// Staged: compose every read with every write, and every pair of accesses as a race, to see what pruning is good
+    /// for
     #[arg(long)]
     pub no_prune: bool,
     /// Say on standard error what it took
@@ -133,6 +145,8 @@ pub struct Check {
     /// Do not force a violation on the real program
     #[arg(long)]
     pub no_replay: bool,
+    #[command(flatten)]
+    pub replaying: Replaying,
     /// Write the witness of a violation to this file
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
@@ -163,6 +177,22 @@ pub struct Replay {
     /// Run it this many times, and say how often it was confirmed
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub repeat: usize,
+    #[command(flatten)]
+    pub replaying: Replaying,
+}
+
+/// What the real program may do when a violation is forced on it.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct Replaying {
+    /// Let the replayed program write files outside of its temporary directory, use the network, start programs, …
+    #[arg(long = "replay-unconfined")]
+    unconfined: bool,
+}
+
+impl From<Replaying> for Confinement {
+    fn from(replaying: Replaying) -> Confinement {
+        if replaying.unconfined { Confinement::None } else { Confinement::Full }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -4,17 +4,18 @@ use crate::arguments::{Calls, Check, Command, Dump, EmitC, Mode, Replay, Run, So
 use crate::memory::MemoryLimit;
 use crate::prediction::{execute_predict, execute_record, standard_input};
 use leno::{
-    CheckOptions, Compiled, Ending, Input, Interruption, Options, Properties, RunOptions, Stats, Unwinding, Verdict,
+    Bounds, Cancel, CheckOptions, Compiled, Ending, EngineChoice, Input, Options, Properties, RunOptions, Task,
+    Unwinding, Verdict,
 };
-use leno_bmc::Task;
+use leno_bmc::StagedEngine;
 use leno_c::library;
 use leno_c::preprocess::Preprocess;
+use leno_engine::Stop;
 use leno_ir::interp::Terminal;
 use leno_ir::program::Program;
-use leno_predict::record::program_name;
+use leno_record::program_name;
 use leno_replay::{ReplayOptions, Replayed};
 use leno_report::{Recipe, WitnessFile};
-use std::cell::Cell;
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, IsTerminal, Write};
@@ -22,6 +23,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// How a command went.
@@ -32,7 +34,7 @@ pub enum Status {
     Violation,
     NoVerdict,
     BadInput,
-    /// Whoever reads our output has gone away.
+    /// The reader of our output has gone away.
     BrokenPipe,
 }
 
@@ -64,7 +66,9 @@ pub fn execute(command: Command) -> Status {
 
 fn execute_check(check: &Check) -> Result<Status, Status> {
     let properties = properties(&check.property)?;
-    let memory = MemoryLimit::watch(check.memory);
+    let cancel = Cancel::default();
+    let progress = leno::Progress::default();
+    let memory = MemoryLimit::watch(check.memory, &cancel, &progress);
     let mut sources = check.program.clone();
     sources.check_overflow |= properties.overflow;
     let compiled = load_to_run(&sources, &check.args)?;
@@ -77,53 +81,59 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
         return Err(Status::BadInput);
     }
     if let Some(path) = &check.dump_smt2 {
-        let task = Task { unwinding: unwinding.clone(), ..Task::new(properties) };
+        let task = leno_bmc::Task { unwinding: unwinding.clone(), ..leno_bmc::Task::new(properties) };
         match leno_bmc::query(&compiled.program, &task) {
             Ok(text) => write_file(path, &text)?,
             Err(reason) => say(&format!("no SMT-LIB file: {reason}\n")),
         }
     }
     let timeout = check.timeout.filter(|seconds| *seconds >= 0.0).map(Duration::from_secs_f64);
-    let progress = Progress::new(!check.quiet && engine != leno::Engine::Staged && io::stderr().is_terminal());
+    let is_shown = !check.quiet && engine != EngineChoice::Staged && io::stderr().is_terminal();
+    let display = Display::new(is_shown, &cancel, &progress);
     let replay = (!check.no_replay).then(|| ReplayOptions {
         cc: sources.cc.clone(),
         keep: check.keep.clone(),
+        confinement: check.replaying.into(),
+        cancel: cancel.clone(),
         ..ReplayOptions::default()
     });
-    let options = CheckOptions {
-        engine,
-        properties,
-        timeout,
-        preemptions: check.preemptions,
-        unwinding,
-        context_bound: check.context_bound,
+    let staged = StagedEngine {
         prune: !check.no_prune,
         mode: match check.mode {
             Mode::Summaries => leno_bmc::Mode::Summaries,
             Mode::Cssa => leno_bmc::Mode::Cssa,
         },
         calls: check.calls.into(),
-        memory: Some(memory.mebibytes),
-        progress: memory.progress.clone(),
-        replay,
     };
-    let interrupted = |stats: &Stats| match progress.is_interrupted(stats) {
-        true => Some(Interruption::User),
-        false => memory.is_reached(stats.executions).then_some(Interruption::Memory),
+    let bounds = Bounds {
+        unwinding,
+        context_switches: check.context_bound,
+        preemptions: check.preemptions,
+        ..Bounds::default()
+    };
+    let options = CheckOptions {
+        engine,
+        staged,
+        task: Task { bounds, ..Task::new(properties) },
+        timeout,
+        memory: Some(memory.mebibytes),
+        replay,
+        cancel,
+        progress,
     };
     if check.all {
-        let found = leno::check_all(&compiled.program, &options, &|| interrupted(&Stats::default()));
+        let found = leno::check_all(&compiled.program, &options);
         memory.release();
-        return report_all(check, &sources, &compiled, &found, progress.start.elapsed());
+        return report_all(check, &sources, &compiled, &found, display.finish());
     }
-    let checked = leno::check(&compiled.program, &options, &interrupted);
-    progress.finish();
+    let checked = leno::check_program(&compiled.program, &options);
+    let time = display.finish();
     memory.release();
     if check.stats {
-        say(&checked.stats.lines());
-        say(&format!("seconds: {:.3}\n", progress.start.elapsed().as_secs_f64()));
+        say(&format!("{}seconds: {:.3}\n", checked.statistics, time.as_secs_f64()));
+        checked.assumptions.iter().for_each(|assumption| say(&format!("assumption: {assumption}\n")));
     }
-    if let (Verdict::Unsafe(witness, _), Some(path)) = (&checked.verdict, &check.witness) {
+    if let (Some(witness), Some(path)) = (checked.witness(), &check.witness) {
         let file = WitnessFile::new(&compiled.program, witness, &recipe(&sources, &compiled.program));
         write_file(path, &file.to_json())?;
     }
@@ -147,14 +157,17 @@ fn report_all(
 ) -> Result<Status, Status> {
     let Some((rest, violations)) = found.split_last() else { return Ok(Status::NoVerdict) };
     if check.stats {
-        say(&rest.stats.lines());
+        say(&rest.statistics.to_string());
         say(&format!("violations: {}\nseconds: {:.3}\n", violations.len(), time.as_secs_f64()));
+        rest.assumptions.iter().for_each(|assumption| say(&format!("assumption: {assumption}\n")));
     }
-    for (index, checked) in violations.iter().enumerate() {
+    for checked in violations {
         let report = checked.report(&compiled.program);
         let shown = if check.quiet { report.lines().next().unwrap_or_default() } else { report.trim_end() };
         print(&format!("{shown}\n{}", if check.quiet { "" } else { "\n" }))?;
-        if let (Verdict::Unsafe(witness, _), Some(path)) = (&checked.verdict, &check.witness) {
+    }
+    for (index, witness) in found.iter().filter_map(leno::Checked::witness).enumerate() {
+        if let Some(path) = &check.witness {
             let file = WitnessFile::new(&compiled.program, witness, &recipe(sources, &compiled.program));
             write_file(&numbered(path, index + 1), &file.to_json())?;
         }
@@ -184,7 +197,7 @@ fn numbered(path: &Path, number: usize) -> std::path::PathBuf {
 }
 
 /// The engine that is meant. Bounds are those of the staged engine.
-fn engine(check: &Check) -> Result<leno::Engine, Status> {
+fn engine(check: &Check) -> Result<EngineChoice, Status> {
     use crate::arguments::Engine;
     let is_bounded = check.unwind.is_some()
         || !check.unwindset.is_empty()
@@ -194,17 +207,17 @@ fn engine(check: &Check) -> Result<leno::Engine, Status> {
         || check.mode != Mode::Summaries
         || check.calls != Calls::Auto;
     match check.engine {
-        Engine::Staged => Ok(leno::Engine::Staged),
-        Engine::Auto if is_bounded => Ok(leno::Engine::Staged),
+        Engine::Staged => Ok(EngineChoice::Staged),
+        Engine::Auto if is_bounded => Ok(EngineChoice::Staged),
         Engine::Explore if is_bounded => {
             say(
                 "error: exploration has no bounds on loops and switches\n  = help: --engine staged has, and exploration has --preemptions\n",
             );
             Err(Status::BadInput)
         }
-        Engine::Auto if check.preemptions.is_some() => Ok(leno::Engine::Explore),
-        Engine::Auto => Ok(leno::Engine::Auto),
-        Engine::Explore => Ok(leno::Engine::Explore),
+        Engine::Auto if check.preemptions.is_some() => Ok(EngineChoice::Explore),
+        Engine::Auto => Ok(EngineChoice::Auto),
+        Engine::Explore => Ok(EngineChoice::Explore),
     }
 }
 
@@ -264,7 +277,10 @@ fn execute_replay(replay: &Replay) -> Result<Status, Status> {
     let witness = file.witness(&compiled.program).map_err(|error| wrong(error.to_string()))?;
     let machine = leno::replay_machine(&witness);
     let input = standard_input().unwrap_or_default();
-    let options = ReplayOptions { cc: recipe.cc, keep, input, machine, ..ReplayOptions::default() };
+    let (confinement, cancel) = (replay.replaying.into(), Cancel::default());
+    stop_on_interrupt(&cancel);
+    let options =
+        ReplayOptions { cc: recipe.cc, keep, input, machine, confinement, cancel, ..ReplayOptions::default() };
     let runs = leno_replay::replay_often(&compiled.program, &witness, &options, replay.repeat);
     let confirmed = runs.iter().filter(|run| run.is_confirmed()).count();
     // The worst one counts, and is shown.
@@ -316,37 +332,53 @@ pub(crate) fn properties(names: &[String]) -> Result<Properties, Status> {
     Ok(selected)
 }
 
-/// A line on the terminal that shows how far the search is, and the end of the search on Ctrl-C.
-struct Progress {
-    start: Instant,
-    is_shown: bool,
-    last: Cell<Instant>,
-    interrupted: Arc<AtomicBool>,
+/// Ctrl-C asks to stop, so that nothing is left behind. Without a handler it just ends the process.
+pub(crate) fn stop_on_interrupt(cancel: &Cancel) {
+    let cancel = cancel.clone();
+    let _ = ctrlc::set_handler(move || cancel.request(Stop::Cancelled));
 }
 
-impl Progress {
-    fn new(is_shown: bool) -> Progress {
-        let interrupted = Arc::new(AtomicBool::new(false));
-        let flag = Arc::clone(&interrupted);
-        // Without a handler Ctrl-C just ends the process: nothing is lost but what is known so far.
-        let _ = ctrlc::set_handler(move || flag.store(true, Ordering::Relaxed));
-        let now = Instant::now();
-        Progress { start: now, is_shown, last: Cell::new(now), interrupted }
+/// A line on the terminal that shows how far the search is, and the end of the search on Ctrl-C.
+struct Display {
+    start: Instant,
+    /// The thread that writes the line, and what ends it.
+    line: Option<(thread::JoinHandle<()>, Arc<AtomicBool>)>,
+}
+
+/// How often the line is written anew.
+const PERIOD: Duration = Duration::from_millis(200);
+
+impl Display {
+    fn new(is_shown: bool, cancel: &Cancel, progress: &leno::Progress) -> Display {
+        let start = Instant::now();
+        stop_on_interrupt(cancel);
+        let line = is_shown.then(|| {
+            let (is_done, progress) = (Arc::new(AtomicBool::new(false)), progress.clone());
+            let flag = Arc::clone(&is_done);
+            let writer = thread::spawn(move || {
+                while !flag.load(Ordering::Relaxed) {
+                    thread::park_timeout(PERIOD);
+                    let executions = progress.executions();
+                    if executions > 0 && !flag.load(Ordering::Relaxed) {
+                        let rate = executions as f64 / start.elapsed().as_secs_f64();
+                        say(&format!("\r{executions} executions, {rate:.0} a second"));
+                    }
+                }
+                say("\r\x1b[K");
+            });
+            (writer, is_done)
+        });
+        Display { start, line }
     }
 
-    fn is_interrupted(&self, stats: &Stats) -> bool {
-        if self.is_shown && self.last.get().elapsed() >= Duration::from_millis(200) {
-            self.last.set(Instant::now());
-            let rate = stats.executions as f64 / self.start.elapsed().as_secs_f64();
-            say(&format!("\r{} executions, {rate:.0} a second", stats.executions));
+    fn finish(self) -> Duration {
+        if let Some((writer, is_done)) = self.line {
+            is_done.store(true, Ordering::Relaxed);
+            writer.thread().unpark();
+            // (It has nothing to say but that line.)
+            let _ = writer.join();
         }
-        self.interrupted.load(Ordering::Relaxed)
-    }
-
-    fn finish(&self) {
-        if self.is_shown {
-            say("\r\x1b[K");
-        }
+        self.start.elapsed()
     }
 }
 
@@ -388,7 +420,7 @@ fn execute_dump(dump: &Dump) -> Result<Status, Status> {
     if dump.what.skeleton {
         let picture = if dump.dot { leno_bmc::Picture::Dot } else { leno_bmc::Picture::Text };
         let unwinding = Unwinding { fixed: Some(dump.unwind), named: Vec::new() };
-        let task = Task { unwinding, ..Task::new(Properties::DEFAULT) };
+        let task = leno_bmc::Task { unwinding, ..leno_bmc::Task::new(Properties::DEFAULT) };
         return match leno_bmc::show(&compiled.program, &task, picture) {
             Ok(text) => print(&text),
             Err(reason) => {
@@ -459,12 +491,12 @@ pub(crate) fn load_to_run(sources: &Sources, args: &[OsString]) -> Result<Compil
     Ok(compiled)
 }
 
-/// To standard error; that nobody may be listening is no reason to fail.
+/// To standard error; a closed stream is no reason to fail.
 pub(crate) fn say(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 
-/// To standard output, which may be a pipe that somebody has closed (`| head`).
+/// To standard output, which may be a closed pipe (`| head`).
 pub(crate) fn print(text: &str) -> Result<Status, Status> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {

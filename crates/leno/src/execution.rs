@@ -30,7 +30,7 @@ impl Default for RunOptions {
     }
 }
 
-/// How a run ended, and where everybody was then.
+/// How a run ended, and where each thread was then.
 #[derive(Clone, Debug)]
 pub struct Run {
     pub ending: Ending,

@@ -1,4 +1,33 @@
-//! Leno as a library: read C, run it, write it back.
+//! Leno as a library: read C, check it, run it, write it back.
+//!
+//! ```
+//! let lost_update = "
+//!     typedef unsigned long pthread_t;
+//!     int pthread_create(pthread_t *, void *, void *(*)(void *), void *);
+//!     int pthread_join(pthread_t, void **);
+//!     int counter;
+//!     void *increment(void *unused) { counter++; return unused; }
+//!     int main(void) {
+//!         pthread_t thread;
+//!         pthread_create(&thread, 0, increment, 0);
+//!         counter++;
+//!         return pthread_join(thread, 0);
+//!     }";
+//! let checked = leno::check(lost_update)?;
+//! assert!(matches!(checked.verdict, leno::Verdict::Unsafe(..)));
+//! # Ok::<(), leno::Failure>(())
+//! ```
+//!
+//! Prediction runs the program once, natively, and decides whether any reordering of that run goes wrong:
+//!
+//! ```
+//! let prediction = leno::predict("int x; int main(void) { x = 1; return x - 1; }")?;
+//! assert_eq!(prediction.verdict(), leno::PredictionVerdict::Holds);
+//! assert_eq!(prediction.confirmed().count(), 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A program can also be run under one schedule, and written back:
 //!
 //! ```
 //! let program = leno::compile_text("int main(void) { return 6 * 7; }")?.program;
@@ -20,15 +49,16 @@
 mod checking;
 mod execution;
 
-pub use checking::{
-    CheckOptions, Checked, Engine, Figures, Interruption, Unknown, Verdict, check, check_all, replay_machine,
-};
+pub use checking::{CheckOptions, Checked, EngineChoice, Verdict, check_all, check_program, replay_machine};
 pub use execution::{Frame, Position, Run, RunOptions, run, run_in};
-pub use leno_bmc::Unwinding;
 pub use leno_c::driver::{Compiled, Failure, Input, Options, Report, compile};
-pub use leno_explore::{Properties, Stats};
+pub use leno_engine::{
+    Assumption, Bounds, Cancel, Covered, Progress, Properties, Reason, SourcePlace, Statistics, Task, Unknown,
+    Unwinding,
+};
 pub use leno_ir::interp::Ending;
 pub use leno_ir::program::Program;
+pub use leno_predict::{PredictOptions, Prediction, Verdict as PredictionVerdict};
 
 use std::path::Path;
 
@@ -41,6 +71,21 @@ pub fn compile_file(path: impl AsRef<Path>) -> Result<Compiled, Failure> {
 pub fn compile_text(text: &str) -> Result<Compiled, Failure> {
     let input = Input::Preprocessed { name: "<text>".to_string(), text: text.as_bytes().to_vec() };
     compile(&[input], &Options::default())
+}
+
+/// Checks C text that needs no preprocessor, with all engines, and forces what is found on the real program.
+pub fn check(text: &str) -> Result<Checked, Failure> {
+    let program = compile_text(text)?.program;
+    let replay = Some(leno_replay::ReplayOptions::default());
+    Ok(check_program(&program, &CheckOptions { replay, ..CheckOptions::default() }))
+}
+
+/// Runs C text that needs no preprocessor once, as the machine does, and decides whether any reordering of that run
+/// goes wrong.
+pub fn predict(text: &str) -> Result<Prediction, Box<dyn std::error::Error>> {
+    let program = compile_text(text)?.program;
+    let trace = leno_record::run_once(&program, &leno_record::RecordOptions::default())?;
+    Ok(leno_predict::predict(&program, &trace, &PredictOptions::default()))
 }
 
 /// The program as one C file that does the same.

@@ -1,17 +1,18 @@
 //! A limit on the memory that Leno itself takes.
 //!
-//! A thread looks now and then at how much memory the process has. Over the limit, it first asks: the search looks at a flag all the
-//! time, stops, and says what is known. If nobody answers soon (the front end does not look), or the memory keeps growing, it
-//! says `UNKNOWN` itself and ends the process with the exit code for that, before the system does it with another.
+//! A thread looks now and then at how much memory the process has. Over the limit, it first asks: the search looks at a
+//! flag all the time, stops, and says what is known. If no engine answers soon (the front end does not look), or the
+//! memory keeps growing, it says `UNKNOWN` itself and ends the process with the exit code for that, before the system
+//! does it with another.
 //!
-//! A limit on the address space (`ulimit -v`) is one, too, and a hard one: an allocation beyond it ends the process at once, in the solver
-//! (C++) as in Rust. So we stop a little below it, by what a growing table may want to have at once. (What is reserved without being used
-//! counts: stacks above all, and the allocator's reserves.)
+//! A limit on the address space (`ulimit -v`) is one, too, and a hard one: an allocation beyond it ends the process at
+//! once, in the solver (C++) as in Rust. So we stop a little below it, by what a growing table may want to have at
+//! once. (What is reserved without being used counts: stacks above all, and the allocator's reserves.)
 
-use leno_bmc::Progress;
+use leno_engine::{Cancel, Progress, Stop};
 use std::fs;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -27,26 +28,20 @@ const PATIENCE: Duration = Duration::from_secs(3);
 pub struct MemoryLimit {
     /// In MiB.
     pub mebibytes: u64,
-    over: Arc<AtomicBool>,
+    /// Where the search is asked to stop.
+    cancel: Cancel,
     /// How far the search has come.
-    executions: Arc<AtomicU64>,
-    /// The same, of the staged engine.
-    pub progress: Progress,
-    /// Nobody has to watch any more.
+    progress: Progress,
+    /// Watching is over.
     done: Arc<AtomicBool>,
 }
 
 impl MemoryLimit {
     /// Watches from now on. Without a number: three quarters of what the machine has.
-    pub fn watch(mebibytes: Option<u64>) -> MemoryLimit {
+    pub fn watch(mebibytes: Option<u64>, cancel: &Cancel, progress: &Progress) -> MemoryLimit {
         let mebibytes = mebibytes.unwrap_or_else(|| machine_memory() / MIB / 4 * 3).min(address_space() / MIB);
-        let limit = MemoryLimit {
-            mebibytes,
-            over: Arc::default(),
-            executions: Arc::default(),
-            progress: Progress::default(),
-            done: Arc::default(),
-        };
+        let (cancel, progress) = (cancel.clone(), progress.clone());
+        let limit = MemoryLimit { mebibytes, cancel, progress, done: Arc::default() };
         let watched = limit.clone();
         // If no thread can be had, there is no memory for one either: the search finds out by itself.
         let _ = thread::Builder::new().name("memory".to_string()).spawn(move || watched.look());
@@ -55,12 +50,6 @@ impl MemoryLimit {
 
     pub fn bytes(&self) -> u64 {
         self.mebibytes.saturating_mul(MIB)
-    }
-
-    /// Whether it is time to stop; `executions` is how far the search has come.
-    pub fn is_reached(&self, executions: u64) -> bool {
-        self.executions.store(executions, Ordering::Relaxed);
-        self.over.load(Ordering::Relaxed)
     }
 
     /// The verdict is there: what follows is small.
@@ -75,7 +64,7 @@ impl MemoryLimit {
             let (reserved, resident) = memory();
             let room = room(resident);
             if resident > limit || reserved.saturating_add(room) > address_space {
-                self.over.store(true, Ordering::Relaxed);
+                self.cancel.request(Stop::Memory);
                 let is_late = since.get_or_insert_with(Instant::now).elapsed() > PATIENCE;
                 let grows = resident > limit.saturating_add(limit / 4).saturating_add(64 * MIB);
                 if is_late || grows || reserved.saturating_add(room / 4) > address_space {
@@ -87,9 +76,9 @@ impl MemoryLimit {
     }
 
     fn give_up(&self) -> ! {
-        let established = match self.progress.completed() {
-            Some(completed) => completed.to_string(),
-            None => match self.executions.load(Ordering::Relaxed) {
+        let established = match self.progress.covered() {
+            Some(covered) => covered.statement,
+            None => match self.progress.executions() {
                 0 => "nothing was looked at completely".to_string(),
                 executions => format!("no violation in {executions} executions; there are more"),
             },
@@ -103,8 +92,8 @@ impl MemoryLimit {
     }
 }
 
-/// What an allocation may want to have at once, in a process that occupies so much: tables grow by doubling, and a thread's heap by
-/// 64 MiB.
+/// What an allocation may want to have at once, in a process that occupies so much: tables grow by doubling, and a
+/// thread's heap by 64 MiB.
 fn room(resident: u64) -> u64 {
     resident / 4 + (resident / 2).min(96 * MIB)
 }

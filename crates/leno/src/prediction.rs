@@ -1,16 +1,16 @@
 //! `leno record` and `leno predict`: one run, and what its reorderings could do.
 
-use crate::arguments::Sources;
-use crate::command::{Status, load_to_run, print, properties, recipe_options, say, write_file};
+use crate::arguments::{Replaying, Sources};
+use crate::command::{Status, load_to_run, print, properties, recipe_options, say, stop_on_interrupt, write_file};
 use clap::{Args, ValueEnum};
-use leno::{Checked, Compiled, Stats, Verdict};
-use leno_explore::Properties;
+use leno::{Cancel, Compiled, Properties};
+use leno_ir::analysis::facts::Facts;
 use leno_ir::program::DataModel;
-use leno_predict::record::{RecordOptions, Recorded, Recorder, program_name};
-use leno_predict::trace::{MAGIC, Trace};
-use leno_predict::{Blocks, Encoding, Model, PredictOptions, Prediction, Reach, predict_trace};
+use leno_predict::{AtomicBlocks, Encoding, Model, PredictOptions, Prediction, Reach, predict};
+use leno_record::{RecordOptions, Recorded, Recorder, program_name};
 use leno_replay::{ReplayOptions, Replayed};
 use leno_report::WitnessFile;
+use leno_trace::{MAGIC, Trace};
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
@@ -56,8 +56,8 @@ pub struct Predict {
     pub program: Sources,
     #[command(flatten)]
     pub run: RunOnce,
-    /// What to look for: assert, race, deadlock, memsafety, overflow, atomicity, or a `.prp` file [default: the first four, and
-    /// whether blocks that are marked as atomic are]
+    /// What to look for: assert, race, deadlock, memsafety, overflow, atomicity, or a `.prp` file [default: the first
+    /// four, and whether blocks that are marked as atomic are]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub property: Vec<String>,
     /// Which reorderings of the run count
@@ -81,6 +81,8 @@ pub struct Predict {
     /// Do not force what is predicted on the real program
     #[arg(long)]
     pub no_replay: bool,
+    #[command(flatten)]
+    pub replaying: Replaying,
     /// Write the witness of the first violation to this file
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
@@ -322,8 +324,7 @@ fn open_trace(path: &Path) -> Result<Trace, Status> {
         say(&format!("error: `{}`: {message}\n", path.display()));
         Status::BadInput
     };
-    let trace = Trace::open(path).map_err(|error| wrong(format!("it cannot be read: {error}")))?;
-    trace.map_err(|error| wrong(error.to_string()))
+    Trace::open(path).map_err(|error| wrong(error.to_string()))
 }
 
 /// A trace that was recorded before: the program is built again as it was then.
@@ -350,7 +351,7 @@ fn predict_recorded(ask: &Predict, compiled: &Compiled, sources: &Sources, trace
     }
     let mut options = predict_options(ask)?;
     options.input = lines_of(&trace.description, b"input").next().unwrap_or_default();
-    let prediction = predict_trace(&compiled.program, trace, &options);
+    let prediction = predict(&compiled.program, trace, &options);
     if ask.stats {
         show_stats(&prediction);
     }
@@ -358,12 +359,12 @@ fn predict_recorded(ask: &Predict, compiled: &Compiled, sources: &Sources, trace
 }
 
 /// The properties, and the blocks that are to be atomic: those that are marked, unless something else is asked for.
-fn asked_for(names: &[String]) -> Result<(Properties, Blocks), Status> {
+fn asked_for(names: &[String]) -> Result<(Properties, AtomicBlocks), Status> {
     let (atomicity, others): (Vec<String>, Vec<String>) = names.iter().cloned().partition(|name| name == "atomicity");
     let blocks = match (names.is_empty(), atomicity.is_empty()) {
-        (true, _) => Blocks::Marked,
-        (false, true) => Blocks::None,
-        (false, false) => Blocks::All,
+        (true, _) => AtomicBlocks::Marked,
+        (false, true) => AtomicBlocks::None,
+        (false, false) => AtomicBlocks::All,
     };
     match others.is_empty() && !atomicity.is_empty() {
         true => Ok((Properties::NONE, blocks)),
@@ -412,8 +413,10 @@ fn report(
     prediction: &Prediction,
 ) -> Result<Status, Status> {
     let program = &compiled.program;
+    let cancel = Cancel::default();
+    stop_on_interrupt(&cancel);
     let (mut out, mut is_violated, mut open) = (String::new(), false, Vec::new());
-    for predicted in &prediction.predicted {
+    for predicted in &prediction.findings {
         let witness = match &predicted.witness {
             Ok(witness) => witness,
             Err(why) => {
@@ -424,19 +427,23 @@ fn report(
         let machine = leno::replay_machine(witness);
         // Who makes it shorter knows nothing of an input.
         let shorter = match input.is_empty() {
-            true => leno_explore::shorten(program, witness, &machine),
+            true => leno_explore::shorten(&Facts::new(program), witness, &machine),
             false => (**witness).clone(),
         };
         let replayed = (!ask.no_replay).then(|| {
             let mut options = ReplayOptions { cc: sources.cc.clone(), machine, ..ReplayOptions::default() };
             options.input = input.to_vec();
+            (options.confinement, options.cancel) = (ask.replaying.into(), cancel.clone());
             // A witness from the end of a long run has all steps of that run.
             options.timeout += Duration::from_micros(100) * u32::try_from(shorter.steps.len()).unwrap_or(u32::MAX);
             leno_replay::replay(program, &shorter, &options)
         });
         if predicted.is_tainted && !replayed.as_ref().is_some_and(Replayed::is_confirmed) {
-            let why =
-                "on the way to it the program calls a function that Leno does not know, and replay does not show it";
+            let tried = match &replayed {
+                Some(Replayed::NotConfirmed { why }) => format!("replay does not show it: {why}"),
+                _ => "it was not replayed".to_string(),
+            };
+            let why = format!("on the way to it the program calls a function that Leno does not know, and {tried}");
             open.push(format!("{} at {}: {why}", predicted.title, predicted.places.join(" and ")));
             continue;
         }
@@ -445,11 +452,7 @@ fn report(
             write_file(path, &WitnessFile::new(program, &shorter, &recipe).to_json())?;
         }
         is_violated = true;
-        let checked = Checked {
-            verdict: Verdict::Unsafe(Box::new(shorter), replayed),
-            stats: leno::Figures::Explored(Stats::default()),
-        };
-        let text = checked.report(program);
+        let text = leno_report::text::violation(program, &shorter, replayed.as_ref());
         match ask.quiet {
             true => _ = writeln!(out, "{}", text.lines().next().unwrap_or_default()),
             false => _ = writeln!(out, "{text}"),
@@ -463,6 +466,11 @@ fn report(
         };
         let verdict = if covers_all { "HOLDS" } else { "UNKNOWN" };
         let _ = writeln!(out, "{verdict}: {reach}");
+    }
+    let mut ends = asked_for(&ask.property)?.0.unasked_ends();
+    ends.overflow &= sources.check_overflow;
+    if !is_violated && covers_all && !ask.quiet && ends != Properties::NONE {
+        let _ = writeln!(out, "  assuming: {}", leno_report::text::no_ends(&ends, "was not looked for"));
     }
     if !ask.quiet {
         for gap in &prediction.gaps {

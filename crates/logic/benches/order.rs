@@ -1,19 +1,20 @@
 //! The theory of order against integer clocks in z3, and the two SAT cores against each other.
 //!
-//! `cargo bench -p leno-logic --bench order -- [--values 4] [--seeds 3] [--from 1] [--limit 300] [--z3 10] [--batsat 300] [--by-time 0] [EVENTS…]`
+//! `cargo bench -p leno-logic --bench order -- [--values 4] [--seeds 3] [--from 1] [--limit 300] [--z3 10] [--batsat
+//! 300] [--by-time 0] [EVENTS…]`
 //!
-//! An instance is a recorded run: threads, each a sequence of reads and writes of shared locations with one of so many values. The
-//! question is whether some interleaving lets every read see its value. *Recorded* instances take the values from a hidden
-//! interleaving, so there is one; *disturbed* ones change a few values afterwards, so that there may be none. The fewer
-//! values there are, the more writes a read can come from, and the harder it gets. The solver
-//! sees the reads of one thread after those of the other; or, `--by-time 1`, in the order of the hidden interleaving, which is what
-//! somebody knows who has recorded it.
+//! An instance is a recorded run: threads, each a sequence of reads and writes of shared locations with one of so many
+//! values. The question is whether some interleaving lets every read see its value. *Recorded* instances take the
+//! values from a hidden interleaving, so there is one; *disturbed* ones change a few values afterwards, so that there
+//! may be none. The fewer values there are, the more writes a read can come from, and the harder it gets. The solver
+//! sees the reads of one thread after those of the other; or, `--by-time 1`, in the order of the hidden interleaving,
+//! which is what somebody knows who has recorded it.
 //!
-//! Times are those of processors, where the system tells them. z3 is given so many seconds of a processor, and 25 times ours if that
-//! is more; our own limits are in seconds of the clock. `--z3 0` leaves z3 out, `--batsat 0` batsat.
-//! What reaches its limit is printed with a `>`, and so is the ratio of z3 to our default core. *Again* is the incremental
-//! question: all but the last tenth of the reads, a solution, the rest of the reads, and then the conflicts
-//! and the time of the second solution. The last line sums up the two.
+//! Times are those of processors, where the system tells them. z3 is given so many seconds of a processor, and 25 times
+//! ours if that is more; our own limits are in seconds of the clock. `--z3 0` leaves z3 out, `--batsat 0` batsat. What
+//! reaches its limit is printed with a `>`, and so is the ratio of z3 to our default core. *Again* is the incremental
+//! question: all but the last tenth of the reads, a solution, the rest of the reads, and then the conflicts and the
+//! time of the second solution. The last line sums up the two.
 
 use leno_logic::core::Answer;
 use leno_logic::limits::Limits;

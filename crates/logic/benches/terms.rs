@@ -31,8 +31,8 @@ impl ClauseSink for Count {
     }
 }
 
-/// What symbolic execution of loops over arrays builds: guards, merged values, addresses, comparisons. Returns the asserted
-/// terms, and how many operations were asked for.
+/// What symbolic execution of loops over arrays builds: guards, merged values, addresses, comparisons. Returns the
+/// asserted terms, and how many operations were asked for.
 fn program(terms: &mut Terms, steps: u32) -> (Vec<Term>, usize) {
     let (base, size) = (terms.variable(Sort::Bits(64), "base"), terms.bits(64, 12));
     let (mut index, mut total) = (terms.bits(32, 0), terms.bits(32, 0));

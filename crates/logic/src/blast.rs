@@ -1,8 +1,8 @@
 //! Bit-blasting: terms as circuits, circuits as clauses.
 //!
-//! Each term is translated once, operands first, into wires of a [`Circuit`], one for each bit; only the gates that a wanted
-//! literal depends on ever become clauses (see `clauses`). So the high bits of a sum that nobody looks at cost nothing, and
-//! more can be asked for at any time: what is translated stays translated.
+//! Each term is translated once, operands first, into wires of a [`Circuit`], one for each bit; only the gates that a
+//! wanted literal depends on ever become clauses (see `clauses`). So the high bits of a sum that are not used cost
+//! nothing, and more can be asked for at any time: what is translated stays translated.
 
 mod arithmetic;
 mod circuit;
@@ -67,8 +67,8 @@ impl Blaster {
         wires.into_iter().map(|wire| self.clauses.literal(&self.circuit, wire, sink, limits)).collect()
     }
 
-    /// The values of all variables and applications, from the values of literals. Bits of variables that no clause is about are 0,
-    /// and those of applications are as they should be.
+    /// The values of all variables and applications, from the values of literals. Bits of variables that no clause is
+    /// about are 0, and those of applications are as they should be.
     pub fn assignment(&self, terms: &Terms, mut value: impl FnMut(Lit) -> bool) -> Assignment {
         let mut assignment = Assignment::new();
         for variable in terms.variables().filter(|&variable| self.is_translated(variable)) {

@@ -1,8 +1,8 @@
 //! What the solver asks of a SAT core, and what a core asks of a theory.
 //!
-//! Two cores stand behind the trait: CaDiCaL, with its inprocessing and its external propagator, and batsat, a MiniSat with
-//! theories built in. A theory is shared with the core that calls it, because CaDiCaL owns its propagator for as long as it
-//! lives: hence the `Rc<RefCell<_>>`. Nothing here knows terms, order or programs.
+//! Two cores stand behind the trait: CaDiCaL, with its inprocessing and its external propagator, and batsat, a MiniSat
+//! with theories built in. A theory is shared with the core that calls it, because CaDiCaL owns its propagator for as
+//! long as it lives: hence the `Rc<RefCell<_>>`. Nothing here knows terms, order or programs.
 
 pub mod batsat;
 pub mod cadical;
@@ -31,15 +31,16 @@ pub enum Consequence {
     Conflict,
 }
 
-/// A theory beside the clauses. It hears of assignments of the variables that the core was told to observe, in the order in
-/// which they are made, and of the levels that they are undone by.
+/// A theory beside the clauses. It hears of assignments of the variables that the core was told to observe, in the
+/// order in which they are made, and of the levels that they are undone by.
 pub trait Propagator {
     fn assign(&mut self, lit: Lit);
     fn new_level(&mut self);
     /// Undoes all levels above `level`.
     fn backtrack(&mut self, level: usize);
     fn propagate(&mut self) -> Consequence;
-    /// A clause that contains `lit`, implied by the theory, whose other literals were all false when `lit` was propagated.
+    /// A clause that contains `lit`, implied by the theory, whose other literals were all false when `lit` was
+    /// propagated.
     fn explain(&mut self, lit: Lit, clause: &mut Vec<Lit>);
     /// The clause of the last [`Consequence::Conflict`].
     fn conflict(&self) -> &[Lit];
@@ -74,8 +75,9 @@ pub trait SatCore: ClauseSink {
     fn observe(&mut self, var: Var);
     /// The value that a decision on `lit`'s variable tries first.
     fn prefer(&mut self, lit: Lit);
-    /// Has the next call of `solve` give up after so many conflicts, with [`Stop::Solver`], if the core can.
-    fn bound_conflicts(&mut self, _conflicts: u64) {}
+    /// Has the next call of `solve` give up after so many conflicts, with [`Stop::Conflicts`]. The bound of its limits
+    /// is the solver's business, who may have to call more than once.
+    fn bound_conflicts(&mut self, conflicts: u64);
     fn solve(&mut self, assumptions: &[Lit], limits: &Limits) -> Answer;
     /// The value of `lit` in the model; only after [`Answer::Satisfiable`].
     fn value(&mut self, lit: Lit) -> bool;

@@ -1,7 +1,8 @@
 //! Variables and literals of propositional logic.
 //!
-//! A literal is a variable and a sign packed into one word, so that it can index arrays. Variable 0 is the constant: every
-//! solver begins with the unit clause that makes it true, which gives all layers one literal for `true` and one for `false`.
+//! A literal is a variable and a sign packed into one word, so that it can index arrays. Variable 0 is the constant:
+//! every solver begins with the unit clause that makes it true, which gives all layers one literal for `true` and one
+//! for `false`.
 
 use std::fmt;
 use std::ops::Not;

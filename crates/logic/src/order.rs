@@ -1,13 +1,13 @@
 //! The theory of order: events, conditional happens-before edges, and what reading memory implies about them.
 //!
-//! *Nodes* are indivisible events. They lie on *chains*, each totally ordered; further edges are fixed, or *guarded* by a
-//! literal that makes them hold. An assignment is consistent if some total order of all nodes contains every edge.
+//! *Nodes* are indivisible events. They lie on *chains*, each totally ordered; further edges are fixed, or *guarded* by
+//! a literal that makes them hold. An assignment is consistent if some total order of all nodes contains every edge.
 //!
-//! Memory is a relation on top. A *read* sits at a node; for each write that it may read from there is a literal; and for each
-//! write that may touch the location it reads there is a literal which says that the write happens and *hits* that location.
-//! When `r` reads from `w`, no write `v` that hits may lie between: `v` comes before `w`, or `r` before `v`. This is all of
-//! sequential consistency. Nobody writes the cubic set of clauses: from-read and write-order edges are derived as
-//! decisions are made (He, Sun, Fan, PLDI 2021; Sun, Fan, He, OOPSLA 2022):
+//! Memory is a relation on top. A *read* sits at a node; for each write that it may read from there is a literal; and
+//! for each write that may touch the location it reads there is a literal which says that the write happens and *hits*
+//! that location. When `r` reads from `w`, no write `v` that hits may lie between: `v` comes before `w`, or `r` before
+//! `v`. This is all of sequential consistency. The cubic set of clauses is not written out: from-read and write-order
+//! edges are derived as decisions are made (He, Sun, Fan, PLDI 2021; Sun, Fan, He, OOPSLA 2022):
 //!
 //! - rule 1: `v` comes before `r`, so it comes before `w`;
 //! - rule 2: `w` comes before `v`, so `r` comes before `v`;
@@ -16,13 +16,13 @@
 //! - a guarded edge that would close a cycle is ruled out.
 //!
 //! Where the papers search the graph for each of these, we compare clocks (`clocks`). Saturation under the rules is
-//! not complete (sequential consistency of a given reads-from relation is NP-complete), so a full assignment is put into a line
-//! (`linearize`); where that gets stuck, the solver is given the case distinction as a clause and goes on.
+//! not complete (sequential consistency of a given reads-from relation is NP-complete), so a full assignment is put
+//! into a line (`linearize`); where that gets stuck, the solver is given the case distinction as a clause and goes on.
 //!
 //! Which read to settle next, and how, the theory may propose to the core (`guide`).
 //!
-//! Explanations are made on demand, from the paths as they were when the literal was implied (`explain`); a proof gets these
-//! paths, step by step (`justify`).
+//! Explanations are made on demand, from the paths as they were when the literal was implied (`explain`); a proof gets
+//! these paths, step by step (`justify`).
 
 mod clocks;
 mod explain;
@@ -151,8 +151,8 @@ struct Level {
     time: Time,
 }
 
-/// A case distinction that the rules did not make: for the read with the given literals (`source`: reads from `writer`; `hit`:
-/// `hitter` hits), `hitter` comes before `writer`, or after the read.
+/// A case distinction that the rules did not make: for the read with the given literals (`source`: reads from `writer`;
+/// `hit`: `hitter` hits), `hitter` comes before `writer`, or after the read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Split {
     pub read: Read,
@@ -189,8 +189,8 @@ pub struct Order {
     levels: Vec<Level>,
     edges: Vec<Edge>,
     out: Vec<Vec<EdgeId>>,
-    /// By read: the literal and the write it reads from; the reads in the order in which they were decided; and by node the reads
-    /// that read from it.
+    /// By read: the literal and the write it reads from; the reads in the order in which they were decided; and by node
+    /// the reads that read from it.
     source: Vec<Option<(Lit, Node)>>,
     sources: Vec<Read>,
     readers: Vec<Vec<Read>>,
@@ -299,8 +299,8 @@ impl Order {
         read
     }
 
-    /// If `lit` holds, `read` reads what the event `write`, another one than its own, has written. A read has one source: the
-    /// literals of a read exclude each other.
+    /// If `lit` holds, `read` reads what the event `write`, another one than its own, has written. A read has one
+    /// source: the literals of a read exclude each other.
     pub fn add_reads_from(&mut self, read: Read, lit: Lit, write: Node) {
         let node = self.read_node[read.0 as usize];
         debug_assert_ne!(node, write, "an event does not read from itself");

@@ -1,21 +1,24 @@
 //! The log of a proof, written while the solver works.
 //!
-//! A proof is a text of one record a line: the event structure and the clauses that were given, the theory's lemmas with the
-//! cycle that each of them rules out, the clauses that the core derived, and for every query the clause that refutes it.
-//! `docs/proof.md` defines the records; the crate `leno-proof` checks them and shares no code with this one.
+//! A proof is a text of one record a line: the event structure and the clauses that were given, the theory's lemmas
+//! with the cycle that each of them rules out, the clauses that the core derived, and for every query the clause that
+//! refutes it. `docs/proof.md` defines the records; the crate `leno-proof` checks them and shares no code with this
+//! one.
 //!
 //! Who writes what:
-//! - The theory of order writes the structure as it grows ([`Proof::node`] … [`Proof::hits`]). Whenever it makes a clause, for a
-//!   conflict or an explanation, it calls [`Proof::begin_lemma`], then the steps, then [`Proof::cycle`] or
-//!   [`Proof::two_sources`]. *All* literals that the
-//!   steps use must be in that clause, negated, also those fixed at the root (the constant alone may be left out).
-//! - Whoever has the theory split a case logs a lemma likewise and hands its clause over with
-//!   [`ClauseSink::add_lemma`](crate::core::ClauseSink::add_lemma): if read R reads from W and X hits its location, and if both O1 and
-//!   O2 are guarded either way, ¬O1 puts W before X and ¬O2 puts X before R, then ¬L1 ∨ ¬L2 ∨ O1 ∨ O2 holds by
-//!   `derive_after_read(R, W, X, [W, X])` and `cycle([node of R, X])`.
-//! - The cores write the rest: they join the steps with the clause, give clauses their numbers, and log what they derive.
+//! - The theory of order writes the structure as it grows ([`Proof::node`] … [`Proof::hits`]). Whenever it makes a
+//!   clause, for a conflict or an explanation, it calls [`Proof::begin_lemma`], then the steps, then [`Proof::cycle`]
+//!   or [`Proof::two_sources`]. *All* literals that the steps use must be in that clause, negated, also those fixed at
+//!   the root (the constant alone may be left out).
+//! - A caller that has the theory split a case logs a lemma likewise and hands its clause over with
+//!   [`ClauseSink::add_lemma`](crate::core::ClauseSink::add_lemma): if read R reads from W and X hits its location, and
+//!   if both O1 and O2 are guarded either way, ¬O1 puts W before X and ¬O2 puts X before R, then ¬L1 ∨ ¬L2 ∨ O1 ∨ O2
+//!   holds by `derive_after_read(R, W, X, [W, X])` and `cycle([node of R, X])`.
+//! - The cores write the rest: they join the steps with the clause, give clauses their numbers, and log what they
+//!   derive.
 //!
-//! A [`Proof`] that is off is a `None`: each call is one test. Loops that only serve the proof should ask [`Proof::is_on`].
+//! A [`Proof`] that is off is a `None`: each call is one test. Loops that only serve the proof should ask
+//! [`Proof::is_on`].
 
 use crate::literal::Lit;
 use std::cell::RefCell;
@@ -129,14 +132,14 @@ impl Proof {
         self.with(|log| log.steps.clear());
     }
 
-    /// Rule 1: `read` reads from `write`, `other` hits its location, and `path` leads from `other` to the node of `read`;
-    /// hence `other` is before `write`.
+    /// Rule 1: `read` reads from `write`, `other` hits its location, and `path` leads from `other` to the node of
+    /// `read`; hence `other` is before `write`.
     pub fn derive_before_write(&self, read: u32, write: u32, other: u32, path: impl IntoIterator<Item = u32>) {
         self.step(format_args!("1 {read} {write} {other}"), path);
     }
 
-    /// Rule 2: `read` reads from `write`, `other` hits its location, and `path` leads from `write` to `other`; hence the node
-    /// of `read` is before `other`.
+    /// Rule 2: `read` reads from `write`, `other` hits its location, and `path` leads from `write` to `other`; hence
+    /// the node of `read` is before `other`.
     pub fn derive_after_read(&self, read: u32, write: u32, other: u32, path: impl IntoIterator<Item = u32>) {
         self.step(format_args!("2 {read} {write} {other}"), path);
     }

@@ -1,8 +1,8 @@
 //! SMT-LIB 2: questions as text, and answers read back from any solver that speaks it.
 //!
-//! A [`Script`] is built piece by piece, from terms and from text: what is not made of terms (an order of events, as integer
-//! clocks) is written by whoever knows about it, and refers to terms by the names that the script gave them. [`External`] runs
-//! a solver on a script.
+//! A [`Script`] is built piece by piece, from terms and from text: what is not made of terms (an order of events, as
+//! integer clocks) is written by the caller, and refers to terms by the names that the script gave them.
+//! [`External`] runs a solver on a script.
 
 mod answer;
 mod external;

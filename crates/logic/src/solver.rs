@@ -1,8 +1,9 @@
 //! The solver that engines use: terms, clauses and order, over one SAT core.
 //!
-//! A model of the clauses that the theory of order cannot put into a line is not a model yet: the cases that were left open
-//! become clauses over new *before* literals (true: the one comes first; false: the other does), and the search goes on where
-//! it was. This happens between calls of the core, so that the core never has to make variables during a search.
+//! A model of the clauses that the theory of order cannot put into a line is not a model yet: the cases that were left
+//! open become clauses over new *before* literals (true: the one comes first; false: the other does), and the search
+//! goes on where it was. This happens between calls of the core, so that the core never has to make variables during a
+//! search.
 
 mod query;
 mod refine;
@@ -102,7 +103,8 @@ impl Solver {
         self
     }
 
-    /// Makes circuits within limits, too. When they are reached, the literals of terms mean nothing any more, and there are no answers.
+    /// Makes circuits within limits, too. When they are reached, the literals of terms mean nothing any more, and there
+    /// are no answers.
     pub fn within(mut self, limits: &Limits) -> Solver {
         self.limits = limits.clone();
         self
@@ -152,7 +154,8 @@ impl Solver {
         self.add_clause(&[lit]);
     }
 
-    /// Demands that two terms are equal where `guard` holds: bit by bit, which is less than the literal of their equality.
+    /// Demands that two terms are equal where `guard` holds: bit by bit, which is less than the literal of their
+    /// equality.
     pub fn equal_if(&mut self, terms: &mut Terms, guard: Lit, a: Term, b: Term) {
         let equal = terms.eq(a, b);
         if terms.as_bool(equal).is_some() || self.recorded.is_some() {
@@ -237,7 +240,8 @@ impl Solver {
         }
     }
 
-    /// The literal that says that `first` comes before `second`, and whose negation says the opposite. They are not the same.
+    /// The literal that says that `first` comes before `second`, and whose negation says the opposite. They are not the
+    /// same.
     pub fn before(&mut self, first: Node, second: Node) -> Lit {
         if let Some(&lit) = self.before.get(&(first, second)) {
             return lit;
@@ -253,12 +257,15 @@ impl Solver {
     /// Searches for an assignment and an order under `assumptions`.
     pub fn solve(&mut self, assumptions: &[Lit], limits: &Limits) -> Answer {
         self.outside = None;
+        let mut left = limits.conflicts;
         loop {
-            if let Some(stop) = self.stopped.or_else(|| limits.stop()) {
+            let are_spent = (left == Some(0)).then_some(Stop::Conflicts);
+            if let Some(stop) = self.stopped.or(are_spent).or_else(|| limits.stop()) {
                 return Answer::Unknown(stop);
             }
-            let answer = self.search(assumptions, limits);
-            if answer == Answer::Unknown(Stop::Solver) {
+            let (answer, spent) = self.search(assumptions, limits, left);
+            left = left.map(|left| left.saturating_sub(spent.max(1)));
+            if answer == Answer::Unknown(Stop::Conflicts) {
                 continue;
             }
             if answer != Answer::Satisfiable {
@@ -277,16 +284,18 @@ impl Solver {
         }
     }
 
-    /// Asks the core, until it or the theory's turn ends.
-    fn search(&mut self, assumptions: &[Lit], limits: &Limits) -> Answer {
-        if let Some(conflicts) = self.order.borrow_mut().next_turn() {
+    /// Asks the core, until it or the theory's turn ends, or the conflicts that are left are spent. Also says how many
+    /// were.
+    fn search(&mut self, assumptions: &[Lit], limits: &Limits, left: Option<u64>) -> (Answer, u64) {
+        let turn = self.order.borrow_mut().next_turn();
+        if let Some(conflicts) = turn.into_iter().chain(left).min() {
             self.core.bound_conflicts(conflicts);
         }
         let before = self.core.statistics().conflicts;
         let answer = self.core.solve(assumptions, limits);
         let spent = self.core.statistics().conflicts - before;
-        self.order.borrow_mut().turn_ended(spent, answer == Answer::Unknown(Stop::Solver));
-        answer
+        self.order.borrow_mut().turn_ended(spent, answer == Answer::Unknown(Stop::Conflicts));
+        (answer, spent)
     }
 
     /// Has another solver answer, if this one is recording. Values, terms and the line are then those of its model; all

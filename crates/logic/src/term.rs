@@ -1,9 +1,9 @@
 //! Booleans and bit-vectors, simplified as they are built.
 //!
-//! A term is a number into an arena, [`Terms`]. Equal terms have equal numbers (they are hash-consed), and an operand's number
-//! is smaller than that of the term it belongs to: ascending numbers are a topological order, and no traversal needs to
-//! recurse. Every constructor simplifies before it makes a node; what it looks at is bounded, so that building a term costs
-//! a small constant whatever it is built from.
+//! A term is a number into an arena, [`Terms`]. Equal terms have equal numbers (they are hash-consed), and an operand's
+//! number is smaller than that of the term it belongs to: ascending numbers are a topological order, and no traversal
+//! needs to recurse. Every constructor simplifies before it makes a node; what it looks at is bounded, so that building
+//! a term costs a small constant whatever it is built from.
 //!
 //! ```
 //! use leno_logic::core::Answer;
@@ -35,8 +35,8 @@
 //! | overflow, except of products | comparisons, sign bits |
 //! | "a is negative" | the equation of its highest bit with 1 |
 //!
-//! For every bit-vector the arena keeps the bits that are known to be 0 or 1 (see `known`); a vector all of whose bits are
-//! known is a constant.
+//! For every bit-vector the arena keeps the bits that are known to be 0 or 1 (see `known`); a vector all of whose bits
+//! are known is a constant.
 
 mod apply;
 mod arithmetic;
@@ -50,15 +50,16 @@ mod linear;
 mod pattern;
 mod slice;
 mod walk;
-pub(crate) mod word;
 
 pub use apply::{Function, FunctionId, Mismatch};
 pub use evaluate::{Assignment, Evaluation, evaluate};
-pub use known::Known;
 pub use pattern::{Filled, Pattern};
 pub use walk::Substitution;
 
+pub(crate) use leno_domains::word;
+
 use hashbrown::HashTable;
+use leno_domains::{KnownBits, Numbers};
 use rustc_hash::FxBuildHasher;
 use std::fmt;
 use std::hash::BuildHasher;
@@ -126,8 +127,8 @@ impl Value {
     }
 }
 
-/// What a term is made of. Operands of commutative operations are in ascending order, except that a constant addend comes
-/// last.
+/// What a term is made of. Operands of commutative operations are in ascending order, except that a constant addend
+/// comes last.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
     Bool(bool),
@@ -221,7 +222,7 @@ pub struct Terms {
     nodes: Vec<Node>,
     /// 0 for Booleans.
     widths: Vec<u8>,
-    known: Vec<Known>,
+    known: Vec<KnownBits>,
     table: HashTable<u32>,
     variables: Vec<(Term, String)>,
     functions: Vec<Arc<dyn Function>>,
@@ -271,7 +272,7 @@ impl Terms {
         };
         assert!(width <= MAX_WIDTH && sort != Sort::Bits(0), "bit-vectors have 1 to 128 bits, not {width}");
         let node = Node::Variable(self.variables.len() as u32);
-        let term = self.push(node, width as u8, Known::NOTHING);
+        let term = self.push(node, width as u8, KnownBits::ANY);
         self.variables.push((term, name.into()));
         term
     }
@@ -306,7 +307,7 @@ impl Terms {
     }
 
     /// Which bits are the same in all models.
-    pub fn known(&self, term: Term) -> Known {
+    pub fn known(&self, term: Term) -> KnownBits {
         self.known[term.index()]
     }
 
@@ -341,8 +342,8 @@ impl Terms {
             return Term(found);
         }
         let width = self.width_of(node);
-        let known = Known::of(self, node, width);
-        if let (Some(value), false) = (known.constant(width), matches!(node, Node::Bits { .. })) {
+        let known = self.known_of(node, width);
+        if let (Some(value), false) = (known.as_constant(width), matches!(node, Node::Bits { .. })) {
             return self.bits(width, value);
         }
         let term = self.push(node, width as u8, known);
@@ -351,7 +352,7 @@ impl Terms {
         term
     }
 
-    fn push(&mut self, node: Node, width: u8, known: Known) -> Term {
+    fn push(&mut self, node: Node, width: u8, known: KnownBits) -> Term {
         let index = u32::try_from(self.nodes.len()).expect("fewer than 2^32 terms");
         self.nodes.push(node);
         self.widths.push(width);

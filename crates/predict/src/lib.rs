@@ -1,73 +1,62 @@
-//! Predictive analysis: one real run, all of its reorderings (Wang, Kundu, Ganai, Gupta, FM 2009).
+//! Predictive analysis: one recorded run, all of its reorderings (Wang, Kundu, Ganai, Gupta, FM 2009; paper 003).
 //!
-//! The program is compiled with a recorder and run once, natively. Then the solver decides whether some feasible reordering of what was
-//! observed breaks a property. What it finds is followed by the interpreter before anything is claimed.
+//! Given a program and the trace of one run of it, the engine asks the solver whether some feasible reordering of the
+//! recorded events violates a property. An answer counts only if the interpreter, on the same schedule, finds the
+//! violation itself.
 //!
-//! ```no_run
-//! use leno_predict::record::{RecordOptions, record};
-//! use leno_predict::{PredictOptions, predict_trace, trace::Trace};
-//! # fn get() -> leno_ir::program::Program { unimplemented!() }
+//! ```
+//! use leno_c::driver::{Input, Options, compile};
+//! use leno_predict::{PredictOptions, Verdict, predict};
+//! use leno_record::{RecordOptions, run_once};
+//! # let text = "
+//! # #include <pthread.h>
+//! # int counter;
+//! # static void *work(void *arg) { counter++; return 0; }
+//! # int main(void) {
+//! #     pthread_t thread;
+//! #     pthread_create(&thread, 0, work, 0);
+//! #     counter++;
+//! #     pthread_join(thread, 0);
+//! #     return 0;
+//! # }";
+//! # let file = std::env::temp_dir().join(format!("leno-predict-example-{}.c", std::process::id()));
+//! # std::fs::write(&file, text)?;
+//! # let sources = [Input::File(file.clone())];
 //!
-//! let program = get();
-//! let file = std::path::Path::new("run.leno");
-//! record(&program, &RecordOptions::default(), file)?;
-//! let trace = Trace::read(&std::fs::read(file)?)?;
-//! let prediction = predict_trace(&program, &trace, &PredictOptions::default());
+//! // Two threads increment a counter without a lock.
+//! let program = compile(&sources, &Options::default()).map_err(|failure| failure.to_string())?.program;
+//! let trace = run_once(&program, &RecordOptions::default())?;
+//! let prediction = predict(&program, &trace, &PredictOptions::default());
+//! assert_eq!(prediction.verdict(), Verdict::Violated);
 //! for witness in prediction.confirmed() {
 //!     println!("{:?}", witness.claim);
 //! }
+//! # std::fs::remove_file(file)?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | file | step |
+//! Recording is not part of the engine: `leno-record` compiles the program with a recorder and runs it. The engine
+//! reads no files and starts no processes; it reads records from the [`Trace`](leno_trace::Trace) that it is given.
+//!
+//! | folder | stage |
 //! |---|---|
-//! | `record`, `runtime/record.c` | run the program, and write down what comes into its threads |
-//! | `trace` | the file that this makes |
-//! | `instances` | which object an address of the run belongs to |
-//! | `walk`, `steps`, `peek`, `express`, `pending` | the recorded path, walked through the representation |
-//! | `survey`, `must` | what is a matter of order at all |
-//! | `build`, `event` | the concurrent trace program: symbolic events (section 3) |
-//! | `slice` | what the question does not depend on is left out |
-//! | `encode` | the formula (section 4) |
-//! | `model` | which reorderings count (section 6) |
-//! | `question`, `stuck`, `atomicity` | what could go wrong |
-//! | `predict` | asking, with a bound on context switches if wanted (section 5) |
-//! | `stream`, `window`, `transplant` | a long trace, a piece at a time |
-//! | `follow` | the answer, followed by the interpreter |
-//! | `text` | traces of other tools |
+//! | `walk` | the recorded path of each thread, walked through the representation |
+//! | `program` | the concurrent trace program: symbolic events (section 3), in windows if the run is long |
+//! | `encode` | the formula Φ_PO ∧ Φ_VD ∧ Φ_PI ∧ ¬Φ_PRP (section 4), and which reorderings count (section 6) |
+//! | `query` | questions, the search with a bound on context switches (section 5), and the confirmation of answers |
+//! | `text` | traces of other tools, without a program |
 
-mod atomicity;
-mod build;
 mod encode;
-mod event;
-mod express;
-mod follow;
-mod foresee;
-mod instances;
-mod memory;
-mod model;
-mod must;
-mod peek;
-mod pending;
-mod predict;
-mod question;
-mod quiet;
-pub mod record;
-mod slice;
-mod steps;
-mod stream;
-mod stuck;
-mod survey;
+mod program;
+mod query;
 pub mod text;
-pub mod trace;
-mod transplant;
 mod walk;
-mod window;
 
-pub use atomicity::Blocks;
-pub use build::{build, paths};
 pub use encode::Encoding;
-pub use event::TraceProgram;
-pub use model::Model;
-pub use predict::{PredictOptions, Predicted, Prediction, Reach, Stats, WINDOW, admits_recorded, predict};
-pub use stream::predict_trace;
+pub use encode::causal_model::Model;
+pub use program::build::{build, paths};
+pub use program::event::TraceProgram;
+pub use program::stream::predict;
+pub use query::atomicity::AtomicBlocks;
+pub use query::prediction::{Finding, PredictOptions, Prediction, Reach, Stats, Verdict, WINDOW};
+pub use query::search::{admits_recorded, predict_events};

@@ -7,24 +7,28 @@
 //! | `fork(T2)`, `join(T2)` | starts a thread, waits for its end |
 //! | `begin`, `end` | of a transaction: a block that should be atomic |
 //!
-//! Nothing is known of values or code. So the model is the maximal one: a read has to see the very write that it saw, and
-//! everything after it in its thread depends on that. Races, deadlocks and broken transactions can be asked for, and there is no program to
-//! confirm them on.
+//! Values and code are not known. So the model is the maximal one: a read has to return the value of the write that it
+//! returned in the trace, and everything after it in its thread depends on that. Races, deadlocks and broken
+//! transactions can be predicted, and there is no program to confirm them on.
 
-use crate::event::{Before, Event, EventId, Kind, Read, ThreadEvents, TraceProgram, Write};
-use crate::instances::UNKNOWN;
-use crate::must::MustOrder;
-use crate::predict::{PredictOptions, Reach};
-use crate::quiet::CalledBack;
-use crate::survey::{Piece, PieceId};
-use crate::walk::{Action, Location, Moment};
+use crate::program::event::{
+    BeforeWindow, Event, EventId, Kind, MarkedBlockId, Read, ThreadEvents, TraceProgram, Write,
+};
+use crate::program::fork_join_order::{ForkJoinOrder, ThreadStep};
+use crate::query::prediction::{PredictOptions, Reach};
+use crate::query::search::answers;
+use crate::walk::listener::{Location, Position};
+use crate::walk::objects::InstanceId;
+use crate::walk::sharing_pass::{Piece, PieceId};
+use leno_ir::index::{Idx, IndexVec};
 use leno_ir::program::{BlockId, FuncId, Place, Span};
 use leno_logic::term::{Sort, Term, Terms};
+use leno_trace::{Callbacks, ThreadIndex};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::rc::Rc;
 
-/// Where a text is no trace.
+/// Why a text is no trace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Malformed {
     pub line: usize,
@@ -39,9 +43,11 @@ impl fmt::Display for Malformed {
 
 /// A trace of another tool, and how its places are called.
 pub struct TextTrace {
-    pub ctp: TraceProgram,
-    places: Vec<String>,
-    lines: Vec<String>,
+    ctp: TraceProgram,
+    /// Each place is a block of one imaginary function.
+    places: IndexVec<BlockId, String>,
+    /// The line of each event.
+    lines: IndexVec<EventId, String>,
 }
 
 pub struct TextFinding {
@@ -63,7 +69,7 @@ pub fn is_trace(bytes: &[u8]) -> bool {
     first.is_some_and(|line| line.split('|').count() >= 2 && parse(line).is_ok())
 }
 
-enum Step<'a> {
+enum Operation<'a> {
     Read(&'a str),
     Write(&'a str),
     Acquire(&'a str),
@@ -75,8 +81,8 @@ enum Step<'a> {
     Nothing,
 }
 
-/// The thread, the step and the place of a line.
-fn parse(line: &str) -> Result<(&str, Step<'_>, &str), String> {
+/// The thread, the operation and the place of a line.
+fn parse(line: &str) -> Result<(&str, Operation<'_>, &str), String> {
     let mut parts = line.splitn(3, '|');
     let (Some(thread), Some(event)) = (parts.next(), parts.next()) else {
         return Err("an event is `thread|event|place`".to_string());
@@ -90,42 +96,61 @@ fn parse(line: &str) -> Result<(&str, Step<'_>, &str), String> {
         },
         None => (event, ""),
     };
-    let step = match name {
-        "r" | "read" => Step::Read(operand),
-        "w" | "write" => Step::Write(operand),
-        "acq" | "acquire" | "lock" => Step::Acquire(operand),
-        "rel" | "release" | "unlock" => Step::Release(operand),
-        "fork" => Step::Fork(operand),
-        "join" => Step::Join(operand),
-        "begin" => Step::Begin,
-        "end" => Step::End,
-        "branch" | "dummy" => Step::Nothing,
+    let operation = match name {
+        "r" | "read" => Operation::Read(operand),
+        "w" | "write" => Operation::Write(operand),
+        "acq" | "acquire" | "lock" => Operation::Acquire(operand),
+        "rel" | "release" | "unlock" => Operation::Release(operand),
+        "fork" => Operation::Fork(operand),
+        "join" => Operation::Join(operand),
+        "begin" => Operation::Begin,
+        "end" => Operation::End,
+        "branch" | "dummy" => Operation::Nothing,
         other => return Err(format!("`{other}` is no event: r, w, acq, rel, fork and join are")),
     };
-    if operand.is_empty() && !matches!(step, Step::Begin | Step::End | Step::Nothing) {
+    if operand.is_empty() && !matches!(operation, Operation::Begin | Operation::End | Operation::Nothing) {
         return Err(format!("`{name}` of what?"));
     }
-    Ok((thread.trim(), step, place))
+    Ok((thread.trim(), operation, place))
+}
+
+/// The value of a variable before the first write.
+const INITIAL: u128 = 0;
+
+/// Set in the offset of a lock, to keep it apart from variables.
+const LOCK: u64 = 1 << 40;
+
+/// A thread as far as it has been read.
+#[derive(Default)]
+struct ThreadReader {
+    name: String,
+    events: Vec<EventId>,
+    /// It was forked, and has not had an event since.
+    is_forked: bool,
+    /// It was forked, or has had a line.
+    is_known: bool,
+    /// The locks that it holds, and how often it has acquired each.
+    held: Vec<(Location, u32)>,
+    /// The last read returned what it returned in the trace.
+    guard: Option<Term>,
+    /// The transaction that it is in, and how deep.
+    transaction: Option<(MarkedBlockId, u32)>,
 }
 
 #[derive(Default)]
 struct Reader {
-    threads: BTreeMap<String, u32>,
+    threads: IndexVec<ThreadIndex, ThreadReader>,
+    thread_names: BTreeMap<String, ThreadIndex>,
     variables: BTreeMap<String, PieceId>,
     locks: BTreeMap<String, u64>,
-    places: BTreeMap<String, u32>,
-    names: Vec<String>,
-    started: BTreeMap<u32, bool>,
-    held: BTreeMap<u32, Vec<(Location, bool, u32)>>,
-    last: BTreeMap<PieceId, u128>,
-    guards: BTreeMap<u32, Term>,
-    lists: BTreeMap<u32, Vec<EventId>>,
-    events: Vec<Event>,
-    acts: Vec<(u64, Moment, Action)>,
-    lines: Vec<String>,
-    /// By thread: the transaction that it is in, and how deep.
-    inside: BTreeMap<u32, (u32, u32)>,
-    transactions: u32,
+    place_names: BTreeMap<String, BlockId>,
+    places: IndexVec<BlockId, String>,
+    /// What each variable holds.
+    values: BTreeMap<PieceId, u128>,
+    events: IndexVec<EventId, Event>,
+    thread_steps: Vec<ThreadStep>,
+    lines: IndexVec<EventId, String>,
+    transactions: IndexVec<MarkedBlockId, Span>,
 }
 
 /// Reads a whole trace.
@@ -143,182 +168,196 @@ pub fn read(bytes: &[u8]) -> Result<TextTrace, Malformed> {
 }
 
 impl Reader {
-    fn thread(&mut self, name: &str) -> u32 {
-        let next = self.threads.len() as u32;
-        *self.threads.entry(name.to_string()).or_insert(next)
+    fn thread(&mut self, name: &str) -> ThreadIndex {
+        if let Some(&id) = self.thread_names.get(name) {
+            return id;
+        }
+        let id = self.threads.push(ThreadReader { name: name.to_string(), ..ThreadReader::default() });
+        self.thread_names.insert(name.to_string(), id);
+        id
+    }
+
+    fn place(&mut self, name: &str, line: usize) -> Place {
+        let block = match self.place_names.get(name) {
+            Some(&block) => block,
+            None => {
+                let shown = if name.is_empty() { format!("line {line}") } else { name.to_string() };
+                let block = self.places.push(shown);
+                self.place_names.insert(name.to_string(), block);
+                block
+            }
+        };
+        Place { func: FuncId(0), block, index: 0 }
+    }
+
+    fn position(&self, thread: ThreadIndex, place: Place, line: usize) -> Position {
+        let point = self.threads[thread].events.len() as u32;
+        Position { thread, place, span: Span::NONE, clock: line as u64, point }
     }
 
     fn line(&mut self, terms: &mut Terms, number: usize, line: &str) -> Result<(), String> {
-        let (name, step, place) = parse(line)?;
+        let (name, operation, place) = parse(line)?;
         let thread = self.thread(name);
-        let known = self.places.len() as u32;
-        let place_number = *self.places.entry(place.to_string()).or_insert(known);
-        if place_number == known {
-            self.names.push(if place.is_empty() { format!("line {number}") } else { place.to_string() });
-        }
-        let place = Place { func: FuncId(0), block: BlockId(place_number), index: 0 };
-        let point = self.lists.get(&thread).map_or(0, |list| list.len() as u32);
-        let at = Moment { thread, place, span: Span::NONE, clock: number as u64, point };
-        if self.started.get(&thread) == Some(&false) {
-            self.started.insert(thread, true);
-            self.acts.push((at.clock, at, Action::Start));
+        let place = self.place(place, number);
+        self.threads[thread].is_known = true;
+        if std::mem::take(&mut self.threads[thread].is_forked) {
+            let at = self.position(thread, place, number);
             self.add(terms, at, Kind::Start, line);
-            return self.line(terms, number, line);
         }
-        self.started.entry(thread).or_insert(true);
-        let kind = match step {
-            Step::Nothing => return Ok(()),
-            Step::Begin => {
-                let next = self.transactions;
-                let (number, depth) = self.inside.entry(thread).or_insert((next, 0));
-                self.transactions += u32::from(*number == next && *depth == 0);
-                *depth += 1;
-                return Ok(());
-            }
-            Step::End => {
-                let depth = self.inside.get_mut(&thread).map(|(_, depth)| {
-                    *depth -= 1;
-                    *depth
-                });
-                if depth == Some(0) {
-                    self.inside.remove(&thread);
-                }
-                return Ok(());
-            }
-            Step::Read(variable) => {
-                let piece = self.variable(variable);
-                let value = terms.variable(Sort::Bits(32), "read");
-                let recorded = self.last.get(&piece).copied().unwrap_or(0);
-                let read = Read { piece, value, recorded };
-                self.add(terms, at, access(vec![read], Vec::new()), line);
-                let was = terms.bits(32, recorded);
-                let guard = terms.eq(value, was);
-                self.guards.insert(thread, guard);
-                return Ok(());
-            }
-            Step::Write(variable) => {
-                let piece = self.variable(variable);
-                let recorded = self.events.len() as u128 + 1;
-                self.last.insert(piece, recorded);
-                let (value, condition) = (terms.bits(32, recorded), terms.bool(true));
-                access(Vec::new(), vec![Write { piece, value, recorded, condition, happened: true }])
-            }
-            Step::Acquire(lock) => {
-                let lock = self.lock(lock);
-                let held = self.held.entry(thread).or_default();
-                if let Some(again) = held.iter_mut().find(|(held, ..)| *held == lock) {
-                    again.2 += 1;
-                    return Ok(());
-                }
-                let kind = Kind::Acquire { lock, shared: false };
-                self.add(terms, at, kind, line);
-                self.held.entry(thread).or_default().push((lock, false, 1));
-                return Ok(());
-            }
-            Step::Release(lock) => {
-                let lock = self.lock(lock);
-                let held = self.held.entry(thread).or_default();
-                let Some(index) = held.iter().position(|(held, ..)| *held == lock) else {
-                    return Err("the thread gives back a lock that it does not have".to_string());
-                };
-                held[index].2 -= 1;
-                if held[index].2 > 0 {
-                    return Ok(());
-                }
-                held.remove(index);
-                Kind::Release { lock }
-            }
-            Step::Fork(child) => {
+        let at = self.position(thread, place, number);
+        match operation {
+            Operation::Nothing => {}
+            Operation::Begin => self.begin_transaction(thread),
+            Operation::End => self.end_transaction(thread),
+            Operation::Read(variable) => self.read(terms, at, variable, line),
+            Operation::Write(variable) => self.write(terms, at, variable, line),
+            Operation::Acquire(lock) => self.acquire(terms, at, lock, line),
+            Operation::Release(lock) => self.release(terms, at, lock, line)?,
+            Operation::Fork(child) => {
                 let child = self.thread(child);
-                if self.started.insert(child, false).is_some() {
+                if std::mem::replace(&mut self.threads[child].is_known, true) {
                     return Err("a thread is started twice, or after it has run".to_string());
                 }
-                self.acts.push((at.clock, at, Action::Spawn { child }));
-                Kind::Spawn { child }
+                self.threads[child].is_forked = true;
+                self.thread_steps.push(ThreadStep::spawn(&at, child));
+                self.add(terms, at, Kind::Spawn { child }, line);
             }
-            Step::Join(child) => {
+            Operation::Join(child) => {
                 let child = self.thread(child);
-                self.acts.push((at.clock, at, Action::Join { child }));
-                self.finish_thread(terms, child, at.clock, place, line);
-                Kind::Join { child }
+                self.thread_steps.push(ThreadStep::join(&at, child));
+                self.finish_thread(terms, child, place, number, line);
+                let at = self.position(thread, place, number);
+                self.add(terms, at, Kind::Join { child }, line);
             }
-        };
-        self.add(terms, at, kind, line);
+        }
         Ok(())
     }
 
-    fn finish_thread(&mut self, terms: &Terms, thread: u32, clock: u64, place: Place, line: &str) {
-        let last = self.lists.get(&thread).and_then(|list| list.last());
-        if last.is_some_and(|id| matches!(self.events[id.0 as usize].kind, Kind::Finish)) {
+    fn begin_transaction(&mut self, thread: ThreadIndex) {
+        match &mut self.threads[thread].transaction {
+            Some((_, depth)) => *depth += 1,
+            none => *none = Some((self.transactions.push(Span::NONE), 1)),
+        }
+    }
+
+    fn end_transaction(&mut self, thread: ThreadIndex) {
+        let transaction = &mut self.threads[thread].transaction;
+        *transaction = transaction.filter(|(_, depth)| *depth > 1).map(|(id, depth)| (id, depth - 1));
+    }
+
+    fn read(&mut self, terms: &mut Terms, at: Position, variable: &str, line: &str) {
+        let piece = self.variable(variable);
+        let value = terms.variable(Sort::Bits(32), "read");
+        let recorded = self.values.get(&piece).copied().unwrap_or(INITIAL);
+        self.add(terms, at, access(vec![Read { piece, value, recorded }], Vec::new()), line);
+        let was = terms.bits(32, recorded);
+        self.threads[at.thread].guard = Some(terms.eq(value, was));
+    }
+
+    /// Every write has a value of its own.
+    fn write(&mut self, terms: &mut Terms, at: Position, variable: &str, line: &str) {
+        let piece = self.variable(variable);
+        let recorded = INITIAL + self.events.len() as u128 + 1;
+        self.values.insert(piece, recorded);
+        let (value, condition) = (terms.bits(32, recorded), terms.bool(true));
+        let write = Write { piece, value, recorded, condition, happened: true };
+        self.add(terms, at, access(Vec::new(), vec![write]), line);
+    }
+
+    fn acquire(&mut self, terms: &mut Terms, at: Position, lock: &str, line: &str) {
+        let lock = self.lock(lock);
+        if let Some((_, depth)) = self.threads[at.thread].held.iter_mut().find(|(held, _)| *held == lock) {
+            *depth += 1;
             return;
         }
-        let point = self.lists.get(&thread).map_or(0, |list| list.len() as u32);
-        let at = Moment { thread, place, span: Span::NONE, clock, point };
+        self.add(terms, at, Kind::Acquire { lock, shared: false }, line);
+        self.threads[at.thread].held.push((lock, 1));
+    }
+
+    fn release(&mut self, terms: &mut Terms, at: Position, lock: &str, line: &str) -> Result<(), String> {
+        let lock = self.lock(lock);
+        let held = &mut self.threads[at.thread].held;
+        let Some((_, depth)) = held.iter_mut().find(|(held, _)| *held == lock) else {
+            return Err("the thread releases a lock that it does not have".to_string());
+        };
+        *depth -= 1;
+        if *depth == 0 {
+            held.retain(|(held, _)| *held != lock);
+            self.add(terms, at, Kind::Release { lock }, line);
+        }
+        Ok(())
+    }
+
+    /// A join needs the end of its thread, which the trace does not mention.
+    fn finish_thread(&mut self, terms: &Terms, thread: ThreadIndex, place: Place, number: usize, line: &str) {
+        let last = self.threads[thread].events.last();
+        if last.is_some_and(|id| matches!(self.events[*id].kind, Kind::Finish)) {
+            return;
+        }
+        let at = self.position(thread, place, number);
         self.add(terms, at, Kind::Finish, line);
     }
 
-    fn add(&mut self, terms: &Terms, at: Moment, kind: Kind, line: &str) -> EventId {
-        let id = EventId(self.events.len() as u32);
-        let list = self.lists.entry(at.thread).or_default();
-        let locks = self.held.entry(at.thread).or_default();
-        self.events.push(Event {
+    fn add(&mut self, terms: &Terms, at: Position, kind: Kind, line: &str) {
+        let thread = &mut self.threads[at.thread];
+        let id = self.events.push(Event {
             thread: at.thread,
-            index: list.len() as u32,
+            index: thread.events.len() as u32,
             point: at.point,
             place: at.place,
             span: at.span,
             clock: at.clock,
-            guard: self.guards.remove(&at.thread).unwrap_or(terms.bool(true)),
+            guard: thread.guard.take().unwrap_or(terms.bool(true)),
             kind,
-            locks: Rc::new(locks.iter().map(|(lock, shared, _)| (*lock, *shared)).collect()),
+            locks: Rc::new(thread.held.iter().map(|(lock, _)| (*lock, false)).collect()),
             section: None,
-            block: self.inside.get(&at.thread).map(|(number, _)| *number),
+            block: thread.transaction.map(|(id, _)| id),
             pending: false,
         });
-        list.push(id);
+        thread.events.push(id);
         self.lines.push(line.to_string());
-        id
     }
 
     fn variable(&mut self, name: &str) -> PieceId {
-        let next = PieceId(self.variables.len() as u32);
+        let next = PieceId::new(self.variables.len());
         *self.variables.entry(name.to_string()).or_insert(next)
     }
 
     fn lock(&mut self, name: &str) -> Location {
         let next = self.locks.len() as u64;
-        let offset = *self.locks.entry(name.to_string()).or_insert(next);
-        Location { instance: UNKNOWN, offset: 1 << 40 | offset }
+        let number = *self.locks.entry(name.to_string()).or_insert(next);
+        Location { instance: InstanceId::UNKNOWN, offset: LOCK | number }
     }
 
     fn finish(self, terms: Terms) -> TextTrace {
-        let piece =
-            |index: u64| Piece { at: Location { instance: UNKNOWN, offset: index }, bytes: 4, initial: Some(0) };
-        let threads = self.threads.iter().map(|(name, number)| {
-            let events = self.lists.get(number).cloned().unwrap_or_default();
-            let thread =
-                ThreadEvents { number: *number, name: name.clone(), events, finished: false, inputs: Vec::new() };
-            (*number, thread)
-        });
-        let count = self.variables.len();
+        let piece = |number: usize| Piece {
+            at: Location { instance: InstanceId::UNKNOWN, offset: number as u64 },
+            bytes: 4,
+            initial: Some(INITIAL),
+        };
+        let variables = self.variables.len();
+        let thread = |(id, thread): (ThreadIndex, &ThreadReader)| {
+            let (name, events) = (thread.name.clone(), thread.events.clone());
+            (id, ThreadEvents { name, events, finished: false, inputs: Vec::new() })
+        };
         let ctp = TraceProgram {
             terms,
-            threads: threads.collect(),
-            pieces: (0..count as u64).map(piece).collect(),
-            opaque: vec![false; count],
-            targets: Vec::new(),
-            must: Rc::new(MustOrder::new(&self.acts)),
-            blocks: Rc::new(vec![Span::NONE; self.transactions as usize]),
-            touches: Vec::new(),
+            threads: self.threads.iter_enumerated().map(thread).collect(),
+            pieces: (0..variables).map(piece).collect(),
+            opaque: (0..variables).map(|_| false).collect(),
+            targets: IndexVec::new(),
+            must: Rc::new(ForkJoinOrder::new(&self.thread_steps)),
+            blocks: Rc::new(self.transactions),
+            last_accesses: Vec::new(),
             gaps: Vec::new(),
             accesses: self.events.len() as u64,
-            called_back: CalledBack::default(),
+            callbacks: Callbacks::default(),
             is_interrupted: false,
             begun: BTreeMap::new(),
-            before: Before::default(),
+            before: BeforeWindow::default(),
             events: self.events,
         };
-        TextTrace { ctp, places: self.names, lines: self.lines }
+        TextTrace { ctp, places: self.places, lines: self.lines }
     }
 }
 
@@ -328,11 +367,11 @@ fn access(reads: Vec<Read>, writes: Vec<Write>) -> Kind {
 
 /// Looks for a race, a deadlock or a broken transaction in some reordering.
 pub fn predict(trace: &mut TextTrace, options: &PredictOptions) -> TextPrediction {
-    let (answers, reach) = crate::predict::answers(&mut trace.ctp, options);
+    let (answers, reach) = answers(&mut trace.ctp, options);
     let found = answers.into_iter().map(|(question, order)| TextFinding {
         title: question.title(&trace.ctp),
-        places: question.key(&trace.ctp).iter().map(|place| trace.places[place.block.0 as usize].clone()).collect(),
-        order: order.iter().map(|id| trace.lines[id.0 as usize].clone()).collect(),
+        places: question.key(&trace.ctp).iter().map(|place| trace.places[place.block].clone()).collect(),
+        order: order.iter().map(|id| trace.lines[*id].clone()).collect(),
     });
     TextPrediction { found: found.collect(), reach }
 }

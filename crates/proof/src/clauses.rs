@@ -1,13 +1,15 @@
 //! Clauses, and what follows from them by unit propagation.
 //!
-//! A clause is derived by supposing that it is false and propagating units until some clause is false. A record may give the
-//! clauses to look at, in order (LRAT): then each of them must be a unit or false when its turn comes, and nothing is searched.
-//! Without hints all live clauses take part (RUP), found by two watched literals a clause.
+//! A clause is derived by supposing that it is false and propagating units until some clause is false. A record may
+//! give the clauses to look at, in order (LRAT): then each of them must be a unit or false when its turn comes, and
+//! nothing is searched. Without hints all live clauses take part (RUP), found by two watched literals a clause.
 //!
-//! Watching costs time and memory, so clauses are watched only once a record without hints has come. From then on, consequences
-//! of units alone, at the *root*, are kept for good: they hold in every model, so they outlive the clauses that they came from.
+//! Watching costs time and memory, so clauses are watched only once a record without hints has come. From then on,
+//! consequences of units alone, at the *root*, are kept for good: they hold in every model, so they outlive the clauses
+//! that they came from.
 //!
-//! Memory is proportional to the proof, whatever numbers are in it: variables are renumbered in the order of their appearance.
+//! Memory is proportional to the proof, whatever numbers are in it: variables are renumbered in the order of their
+//! appearance.
 
 use crate::Literal;
 use std::collections::HashMap;
@@ -192,8 +194,8 @@ impl Clauses {
         Ok(())
     }
 
-    /// Looks at a clause whose watched literal `falsified` has become false: finds another to watch, or else propagates the
-    /// other watched literal. Whether `falsified` is still watched.
+    /// Looks at a clause whose watched literal `falsified` has become false: finds another to watch, or else propagates
+    /// the other watched literal. Whether `falsified` is still watched.
     fn keep_watching(&mut self, index: usize, falsified: Lit, conflict: &mut bool) -> bool {
         let Some(clause) = &mut self.clauses[index] else { return false };
         if clause[0] == falsified {

@@ -1,21 +1,24 @@
 //! An independent checker for the proofs of Leno's solver.
 //!
-//! A proof is a text of one record a line, defined in `docs/proof.md`. It states a problem (an event structure and clauses) and
-//! argues, for queries under assumptions, that nothing satisfies them. What is claimed can be said in a few lines:
+//! A proof is a text of one record a line, defined in `docs/proof.md`. It states a problem (an event structure and
+//! clauses) and argues, for queries under assumptions, that nothing satisfies them. What is claimed can be said in a
+//! few lines:
 //!
 //! A *model* is an assignment of the variables, with variable 1 true, and a strict total order of the nodes, such that
 //! - every input clause holds;
-//! - nodes of one chain are ordered as they were declared, and every fixed edge, and every guarded edge whose literal is true,
-//!   goes forward;
+//! - nodes of one chain are ordered as they were declared, and every fixed edge, and every guarded edge whose literal
+//!   is true, goes forward;
 //! - a read has at most one source; it comes after it, and no other write that hits its location lies between the two.
 //!
-//! *Every clause that the checker accepts holds in every model.* An input holds by definition. A theory lemma holds because, if
-//! all its literals were false, its steps would show a contradiction: a cycle in the order ([`order`]). A derived clause holds because, if it were
-//! false, clauses accepted before would contradict each other by unit propagation ([`clauses`]). So if the literals of an
-//! accepted clause are all negations of a query's assumptions, no model satisfies these; and that is what `u` records conclude.
+//! *Every clause that the checker accepts holds in every model.* An input holds by definition. A theory lemma holds
+//! because, if all its literals were false, its steps would show a contradiction: a cycle in the order ([`order`]). A
+//! derived clause holds because, if it were false, clauses accepted before would contradict each other by unit
+//! propagation ([`clauses`]). So if the literals of an accepted clause are all negations of a query's assumptions, no
+//! model satisfies these; and that is what `u` records conclude.
 //!
-//! Nothing else is sound-critical: deletions only save time, numbers only name things, and further declarations only remove
-//! models. The checker shares no code with the solver, does not trust the order of records, and depends on no other crate.
+//! Nothing else is sound-critical: deletions only save time, numbers only name things, and further declarations only
+//! remove models. The checker shares no code with the solver, does not trust the order of records, and depends on no
+//! other crate.
 //!
 //! ```
 //! let proof = "p leno 1\ni 1 2 3 0\ni 2 -2 3 0\nq -3 0\na 3 3 0 2 1 0\nu 3\n";

@@ -1,15 +1,16 @@
 //! The event structure, and lemmas about it.
 //!
-//! A lemma claims that not all of its literals are false. To check it, suppose that they are: the negations of its literals are
-//! *asserted*. Its steps must then lead to a cycle. A path is a sequence of nodes, and each hop of a path must be known to go
-//! forward in the order:
+//! A lemma claims that not all of its literals are false. To check it, suppose that they are: the negations of its
+//! literals are
+//! *asserted*. Its steps must then lead to a cycle. A path is a sequence of nodes, and each hop of a path must be known
+//! to go forward in the order:
 //! - along a chain, to a node declared later;
 //! - along a fixed edge;
 //! - along an edge whose guard is asserted (a read comes after the write that it reads from: such an edge, too);
 //! - along an edge that an earlier step of the same lemma has derived.
 //!
-//! A step derives an edge from the memory axiom: if read R reads from the write W and another write X hits R's location, then
-//! X is before W, or R is before X.
+//! A step derives an edge from the memory axiom: if read R reads from the write W and another write X hits R's
+//! location, then X is before W, or R is before X.
 //! - Rule 1: a path leads from X to R. So R is not before X, and X is before W.
 //! - Rule 2: a path leads from W to X. So X is not before W, and R is before X.
 //!

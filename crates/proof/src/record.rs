@@ -1,7 +1,7 @@
 //! One line of a proof, word by word.
 //!
-//! A record is a letter and numbers. Here is all that is known about text; the rest of the checker sees numbers in the ranges
-//! that their kinds allow.
+//! A record is a letter and numbers. Here is all that is known about text; the rest of the checker sees numbers in the
+//! ranges that their kinds allow.
 
 use crate::Literal;
 use std::str::{FromStr, SplitAsciiWhitespace};

@@ -1,10 +1,10 @@
 //! What has to happen for a claim to hold.
 //!
-//! A claim speaks of threads and of places in the source. Here it becomes: which test the watcher makes at the end, with which
-//! threads, and at which numbered places they have to stand.
+//! A claim speaks of threads and of places in the source. Here it becomes: which test the watcher makes at the end,
+//! with which threads, and at which numbered places they have to stand.
 
 use leno_ir::interp::{Place, ViolationKind};
-use leno_ir::program::{Body, Instr, Program, Property, Span, Terminator, TerminatorKind};
+use leno_ir::program::{Body, Callee, Instr, Op, Program, Span, Terminator, TerminatorKind};
 use leno_ir::witness::{Claim, is_schedule_point};
 use std::collections::BTreeSet;
 
@@ -47,7 +47,7 @@ pub(crate) enum Shows {
 pub(crate) fn shows(kind: ViolationKind) -> Result<Shows, &'static str> {
     use ViolationKind::*;
     match kind {
-        Assertion | DivisionByZero | SignedOverflow | Unreachable => Ok(Shows::Assertion),
+        Assertion | DivisionByZero | SignedOverflow | IndexOutOfBounds | Unreachable => Ok(Shows::Assertion),
         NullDereference | OutOfBounds | InvalidPointer | UseAfterFree | UseAfterScope | WriteToConstant
         | DoubleFree | InvalidFree | InvalidCall | StackOverflow => Ok(Shows::Crash),
         InvalidUnlock | InvalidThread => Ok(Shows::Check),
@@ -105,7 +105,7 @@ impl Goal {
     }
 }
 
-/// A race is between two, and nobody waits twice.
+/// A race is between two, and no thread waits twice.
 fn check_threads(claim: &Claim) -> Result<(), String> {
     let threads: Vec<&str> = match claim {
         Claim::Violation { .. } => return Ok(()),
@@ -139,6 +139,16 @@ pub(crate) fn code_at(program: &Program, place: Place) -> Option<Code<'_>> {
         Some(instr) => Some(Code::Instr(instr)),
         None if place.index as usize == block.instrs.len() => Some(Code::Terminator(&block.terminator)),
         None => None,
+    }
+}
+
+/// The name of the function that is called at a place.
+pub(crate) fn called_at(program: &Program, place: Place) -> Option<&str> {
+    match code_at(program, place)? {
+        Code::Instr(Instr { op: Op::Call { callee: Callee::Direct(id), .. }, .. }) => {
+            program.functions.get(*id).map(|function| function.name.as_str())
+        }
+        _ => None,
     }
 }
 
@@ -178,11 +188,7 @@ fn ends<'a>(program: &'a Program, places: &'a [Place]) -> impl Iterator<Item = u
 pub(crate) fn failure_at(program: &Program, place: Place) -> Option<ViolationKind> {
     match code_at(program, place)? {
         Code::Instr(instr) => match instr.op {
-            leno_ir::program::Op::Assert { property, .. } => Some(match property {
-                Property::Assertion => ViolationKind::Assertion,
-                Property::DivisionByZero => ViolationKind::DivisionByZero,
-                Property::SignedOverflow => ViolationKind::SignedOverflow,
-            }),
+            Op::Assert { property, .. } => Some(ViolationKind::of(property)),
             _ => None,
         },
         Code::Terminator(_) => Some(ViolationKind::Unreachable),

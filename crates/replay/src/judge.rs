@@ -1,27 +1,41 @@
 //! From what the run reported to a verdict.
 //!
-//! The runtime reports facts, a line each; here they are held against the claim. Only the promised thing counts: another
-//! assertion that fails, or the right one in another thread, confirms nothing.
+//! The runtime reports facts, a line each; here they are held against the claim. Only the promised thing counts:
+//! another assertion that fails, or the right one in another thread, confirms nothing.
 
 use crate::Outcome;
-use crate::goal::{failure_at, span_at};
+use crate::goal::{called_at, failure_at, span_at};
 use crate::process::Run;
+use crate::watch::{Ending, needs};
 use leno_ir::interp::{Place, ViolationKind};
 use leno_ir::program::{Program, Span};
 use leno_ir::witness::{Claim, Racer, Witness};
 
-pub(crate) fn judge(program: &Program, places: &[Place], witness: &Witness, run: &Run) -> Outcome {
+/// `asking`: what in the program's text asks for inputs.
+pub(crate) fn judge(program: &Program, places: &[Place], witness: &Witness, asking: &[String], run: &Run) -> Outcome {
     let facts: Vec<Fact> = run.report.iter().filter_map(|line| Fact::read(line)).collect();
-    let judge = Judge { program, places, witness, facts: &facts };
-    match facts.last() {
-        Some(Fact::Followed | Fact::Section { .. } | Fact::At(_) | Fact::Made(_) | Fact::Passes) | None => {
-            match &run.ending {
-                // A test that ends with where a thread stands has found it at the wrong place.
-                crate::process::Ending::Ended(status) if status.success() && !facts.is_empty() => judge.last(&facts),
-                ending => Err(said(ending.describe(), &run.complaint)),
-            }
-        }
-        Some(_) => judge.last(&facts),
+    let (aside, facts): (Vec<Fact>, Vec<Fact>) = facts.into_iter().partition(Fact::is_aside);
+    let judge = Judge { program, places, witness, facts: &facts, aside: &aside };
+    match judge.conclude(run) {
+        Ok(how) => Ok(how + &judge.sources(asking)),
+        Err(why) => Err(judge.explain(why)),
+    }
+}
+
+/// A few names; of more, how many.
+fn listed(names: &[String]) -> String {
+    const MOST: usize = 4;
+    match names.len() {
+        0..=MOST => names.join(", "),
+        count => format!("{} and {} more", names[..MOST].join(", "), count - MOST),
+    }
+}
+
+/// A result, as C's `int` if it could be one.
+fn number(bits: i64) -> String {
+    match u32::try_from(bits) {
+        Ok(low) => (low as i32).to_string(),
+        Err(_) => format!("{bits:#x}"),
     }
 }
 
@@ -37,25 +51,92 @@ fn said(mut why: String, complaint: &str) -> String {
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Fact {
     Followed,
-    Diverged { step: usize, text: String },
-    Exited { step: usize, text: String },
-    Failed { thread: String, place: usize },
+    Diverged {
+        step: usize,
+        text: String,
+    },
+    Exited {
+        step: usize,
+        text: String,
+    },
+    Failed {
+        thread: String,
+        place: usize,
+    },
     Passes,
-    Survived { thread: String, place: usize },
+    Survived {
+        thread: String,
+        place: usize,
+    },
     At(Standing),
     Made(Standing),
     Interleaved,
-    Away { text: String },
-    Section { thread: String, place: usize },
-    Invalid { kind: String, thread: String, place: usize, text: String },
-    Crashed { thread: String, place: usize, how: String },
+    Away {
+        text: String,
+    },
+    Section {
+        thread: String,
+        place: usize,
+    },
+    Invalid {
+        kind: String,
+        thread: String,
+        place: usize,
+        text: String,
+    },
+    Crashed {
+        thread: String,
+        place: usize,
+        how: String,
+    },
     Race,
-    Free { thread: String, place: usize },
-    Open { thread: String, place: usize, text: String },
-    Returned { thread: String, place: usize },
-    Blind { text: String },
-    Deadlock { others: usize },
-    Leaks { thread: String, place: usize, count: usize },
+    Free {
+        thread: String,
+        place: usize,
+    },
+    Open {
+        thread: String,
+        place: usize,
+        text: String,
+    },
+    Returned {
+        thread: String,
+        place: usize,
+    },
+    Blind {
+        text: String,
+    },
+    Deadlock {
+        others: usize,
+    },
+    Leaks {
+        thread: String,
+        place: usize,
+        count: usize,
+    },
+    /// It asked for something that is not given to a confined program, and cannot go on.
+    Needs {
+        text: String,
+    },
+    /// A library function was called, and the system refused what it asked for.
+    Refused {
+        place: usize,
+        text: String,
+    },
+    /// A function that nothing is known of was really called, or not, because none is linked.
+    Called {
+        name: String,
+        is_real: bool,
+    },
+    /// It did not return what the witness has.
+    Differs {
+        name: String,
+        given: i64,
+        got: i64,
+    },
+    Unconfined {
+        text: String,
+    },
 }
 
 /// A thread that stands at a place.
@@ -113,9 +194,23 @@ impl Fact {
             "leaks" => {
                 Fact::Leaks { thread: word()?.to_string(), place: word()?.parse().ok()?, count: word()?.parse().ok()? }
             }
+            "needs" => Fact::Needs { text: rest(0) },
+            "refused" => Fact::Refused { place: word()?.parse().ok()?, text: rest(1) },
+            "real" | "given" => Fact::Called { name: rest(0), is_real: verb == "real" },
+            "differs" => {
+                Fact::Differs { name: word()?.to_string(), given: word()?.parse().ok()?, got: word()?.parse().ok()? }
+            }
+            "unconfined" => Fact::Unconfined { text: rest(0) },
             "deadlock" => Fact::Deadlock { others: word()?.parse().ok()? },
             _ => return None,
         })
+    }
+}
+
+impl Fact {
+    /// About calls on the way, not about how the run ended.
+    fn is_aside(&self) -> bool {
+        matches!(self, Fact::Refused { .. } | Fact::Called { .. } | Fact::Differs { .. })
     }
 }
 
@@ -124,9 +219,64 @@ struct Judge<'a> {
     places: &'a [Place],
     witness: &'a Witness,
     facts: &'a [Fact],
+    aside: &'a [Fact],
 }
 
 impl Judge<'_> {
+    fn conclude(&self, run: &Run) -> Outcome {
+        match self.facts.last() {
+            Some(Fact::Followed | Fact::Section { .. } | Fact::At(_) | Fact::Made(_) | Fact::Passes) | None => {
+                match &run.ending {
+                    // A test that ends with where a thread stands has found it at the wrong place.
+                    Ending::Ended(status) if status.success() && !self.facts.is_empty() => self.last(self.facts),
+                    ending => Err(said(ending.describe(), &run.complaint)),
+                }
+            }
+            Some(_) => self.last(self.facts),
+        }
+    }
+
+    /// A run may have gone another way because a function does not return what the witness has, or because it is
+    /// confined.
+    fn explain(&self, why: String) -> String {
+        let differs = self.aside.iter().find_map(|fact| match fact {
+            Fact::Differs { name, given, got } => {
+                Some(format!("; `{name}` really returned {}, where the witness has {}", number(*got), number(*given)))
+            }
+            _ => None,
+        });
+        let refused = self.aside.iter().find_map(|fact| match fact {
+            Fact::Refused { place, text } => {
+                let call = self.places.get(*place).and_then(|place| called_at(self.program, *place));
+                let what = format!("what `{}` at {} asks for", call.unwrap_or("a call"), self.position(*place));
+                Some(format!("; perhaps it {} ({text})", needs(&what)))
+            }
+            _ => None,
+        });
+        why + &differs.unwrap_or_default() + &refused.unwrap_or_default()
+    }
+
+    /// What was real in a run, and what was given to it.
+    fn sources(&self, asking: &[String]) -> String {
+        let called = |which: bool| {
+            self.aside.iter().filter_map(move |fact| match fact {
+                // What the recorder's own functions gave was real when it was recorded.
+                Fact::Called { name, is_real } if *is_real == which && !name.starts_with("__leno_") => Some(name),
+                _ => None,
+            })
+        };
+        let given: Vec<String> = asking.iter().chain(called(false)).map(|name| format!("`{name}`")).collect();
+        let real: Vec<String> = called(true).map(|name| format!("`{name}`")).collect();
+        let mut text = String::new();
+        if !given.is_empty() {
+            text += &format!("; given to it: what {} returned", listed(&given));
+        }
+        if !real.is_empty() {
+            text += &format!("; really called, though Leno does not know it: {}", listed(&real));
+        }
+        text
+    }
+
     fn last(&self, facts: &[Fact]) -> Outcome {
         let Some(last) = facts.last() else { return Err("the run reported nothing".to_string()) };
         let at = |place: &usize| self.position(*place);
@@ -152,7 +302,16 @@ impl Judge<'_> {
             Fact::Blind { text } => Err(format!("the deadlock cannot be observed: {text}")),
             Fact::Deadlock { others } => self.deadlock(*others),
             Fact::Leaks { thread, place, count } => self.leaks(thread, *place, *count),
-            Fact::Followed | Fact::Passes | Fact::Section { .. } => Err("the run ended too early".to_string()),
+            Fact::Needs { text } => Err(format!("it {}", needs(text))),
+            Fact::Unconfined { text } => {
+                Err(format!("the replay cannot be confined here ({text}); --replay-unconfined does without"))
+            }
+            Fact::Followed
+            | Fact::Passes
+            | Fact::Section { .. }
+            | Fact::Refused { .. }
+            | Fact::Called { .. }
+            | Fact::Differs { .. } => Err("the run ended too early".to_string()),
         }
     }
 
@@ -354,7 +513,7 @@ impl Judge<'_> {
         let waits: Vec<String> =
             waiting.iter().map(|waiting| format!("{} at {}", waiting.thread, self.show(waiting.span))).collect();
         let why = match others {
-            0 => "and nobody is left to wake them",
+            0 => "and no thread is left to wake them",
             _ => "each for what another of them holds",
         };
         let steps = self.steps();

@@ -1,9 +1,9 @@
 //! Evidence: a witness, forced on the real program.
 //!
 //! An engine that says `UNSAFE` gives a [`Witness`]: who passes which schedule point when, and what
-//! goes wrong then. [`replay`] writes the program back as C with a hook at every schedule point, adds a scheduler that knows the
-//! witness's steps and inputs, compiles it all with the user's own compiler, runs it, and looks whether the promised thing
-//! really happens:
+//! goes wrong then. [`replay`] writes the program back as C with a hook at every schedule point, adds a scheduler that
+//! knows the witness's steps and inputs, compiles it all with the user's own compiler, runs it, and looks whether the
+//! promised thing really happens:
 //!
 //! | claim | is confirmed by |
 //! |---|---|
@@ -14,8 +14,10 @@
 //! | atomicity violation | the accesses of the block and the one between them are made in this order, of the same memory |
 //! | deadlock | every thread is let into its real blocking operation; then the kernel says that all of them are asleep |
 //!
-//! Nothing is left to timing: one thread runs at a time, and where it does not go as the witness says, the run ends and says
-//! so. A watchdog is there for code that never comes to its next step.
+//! A replay does no harm: the program runs confined ([`Confinement`]), unless the caller wants it otherwise.
+//!
+//! Nothing is left to timing: one thread runs at a time, and where it does not go as the witness says, the run ends and
+//! says so. A watchdog is there for code that never comes to its next step.
 //!
 //! ```no_run
 //! # fn get() -> (leno_ir::program::Program, leno_ir::witness::Witness) { unimplemented!() }
@@ -32,15 +34,18 @@
 //! | `prepare` | what the interpreter knows that the real program does not: contents of uninitialised memory and variables |
 //! | `tables` | the witness, as C |
 //! | `process` | compiling and running |
+//! | `watch` | the end of the run, also when it takes too long or too much |
 //! | `judge` | from what the run reported to a verdict |
-//! | `runtime/*.c` | the scheduler, synchronisation, and the watcher that tests the claim |
+//! | `runtime/*.c` | the scheduler, synchronisation, confinement, and the watcher that tests the claim |
 
 mod goal;
 mod judge;
 mod prepare;
 mod process;
 mod tables;
+mod watch;
 
+use leno_engine::Cancel;
 use leno_ir::interp;
 use leno_ir::program::{DataModel, Program};
 use leno_ir::witness::Witness;
@@ -60,6 +65,29 @@ pub struct ReplayOptions {
     pub input: Vec<u8>,
     /// How the engine that found the witness ran the program: its arguments, what uninitialised values are, ….
     pub machine: interp::Options,
+    pub confinement: Confinement,
+    /// How many bytes of memory a confined program may use, and never more than half of what the machine has.
+    pub memory: u64,
+    /// Ends the run from another thread.
+    pub cancel: Cancel,
+}
+
+/// What a replayed program may do to the world.
+///
+/// Confined, it runs in an empty directory that is removed afterwards, with limits on time, memory, threads and files. It
+/// cannot use the network, start programs or processes, or send signals to others. Where it tries, the
+/// replay ends, and says what it needs. The compiled program confines itself before its first step, by
+/// Landlock and seccomp: no helper program is needed, nor privileges.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Confinement {
+    /// It writes to files in its own directory, where the kernel has Landlock with truncation (Linux 6.2); elsewhere
+    /// this is [`NoFiles`](Confinement::NoFiles).
+    #[default]
+    Full,
+    /// It opens no file for writing.
+    NoFiles,
+    /// It may do what the user may do, in a directory of its own.
+    None,
 }
 
 impl Default for ReplayOptions {
@@ -70,6 +98,9 @@ impl Default for ReplayOptions {
             timeout: Duration::from_secs(30),
             input: Vec::new(),
             machine: interp::Options::default(),
+            confinement: Confinement::default(),
+            memory: 4 << 30,
+            cancel: Cancel::default(),
         }
     }
 }
@@ -113,6 +144,8 @@ struct Prepared<'a> {
     witness: &'a Witness,
     options: &'a ReplayOptions,
     places: Vec<interp::Place>,
+    /// What in the program's text asks for inputs.
+    asking: Vec<String>,
     caveat: Option<&'static str>,
     compiled: process::Compiled,
 }
@@ -135,12 +168,13 @@ impl<'a> Prepared<'a> {
                 .map_err(|error| format!("nothing can be kept in {}: {error}", directory.display()))?;
         }
         let compiled = process::Compiled::new(&text, &build)?;
-        Ok(Prepared { program, witness, options, places, caveat: prepared.caveat, compiled })
+        let prepare::Prepared { asking, caveat, .. } = prepared;
+        Ok(Prepared { program, witness, options, places, asking, caveat, compiled })
     }
 
     fn run(&self) -> Outcome {
-        let run = self.compiled.run(&self.program.command_line(), &self.options.input, self.options.timeout)?;
-        judge::judge(self.program, &self.places, self.witness, &run).map_err(|why| match &self.caveat {
+        let run = self.compiled.run(&self.program.command_line(), self.options)?;
+        judge::judge(self.program, &self.places, self.witness, &self.asking, &run).map_err(|why| match &self.caveat {
             Some(caveat) => format!("{why} ({caveat})"),
             None => why,
         })

@@ -1,15 +1,17 @@
 //! What the interpreter knows that the real program does not.
 //!
-//! In the semantics, reading what nobody has written asks for an input, and the memory keeps the answer. Compiled code reads
-//! whatever lies there. So the witness is followed on the interpreter first, to learn which of its inputs were asked for by
-//! instructions, which bytes were settled by which steps, and which registers: the run writes those bytes just before they are
-//! read, and begins functions with those registers.
+//! In the semantics, reading what was never written asks for an input, and the memory keeps the answer. Compiled code
+//! reads whatever lies there. So the witness is followed on the interpreter first, to learn which of its inputs were
+//! asked for by instructions, which bytes were settled by which steps, and which registers: the run writes those bytes
+//! just before they are read, and begins functions with those registers.
 //!
-//! If the interpreter cannot follow the witness, the real program is the judge all the same: with what was learned so far.
+//! If the interpreter cannot follow the witness, the real program is the judge all the same: with what was learned so
+//! far.
 
 use crate::ReplayOptions;
-use leno_ir::interp::{Captured, Environment, FileHandle, Image, Machine, Next, Source, Status, StepResult, ThreadId};
-use leno_ir::program::{Expr, FuncId, LocalId, Op, Program};
+use leno_engine::witness::{Given, Inputs};
+use leno_ir::interp::{Image, Machine, Next, Owner, Source, Status, StepResult, ThreadId};
+use leno_ir::program::{Expr, FuncId, LocalId, ObjectKind, Op, Program};
 use leno_ir::witness::{Input, Witness};
 use std::collections::BTreeMap;
 
@@ -19,6 +21,8 @@ pub(crate) struct Prepared {
     pub inputs: BTreeMap<String, Vec<Input>>,
     pub settled: Vec<Settled>,
     pub fresh: Vec<Fresh>,
+    /// What in the program's text asks for inputs, each once.
+    pub asking: Vec<String>,
     /// Why the run may differ from the witness.
     pub caveat: Option<&'static str>,
 }
@@ -28,6 +32,8 @@ pub(crate) struct Settled {
     pub step: usize,
     pub mask: u128,
     pub bits: u128,
+    /// By a function that nothing is known of, and not by uninitialised memory or an object of which nothing is known.
+    pub is_left_by_function: bool,
 }
 
 /// A register that got a value when it was first read, before anything was assigned to it.
@@ -39,44 +45,11 @@ pub(crate) struct Fresh {
     pub bits: u64,
 }
 
-/// Answers with the witness's inputs, and keeps those that the real program will ask for, too.
-struct Script<'a> {
-    inputs: &'a BTreeMap<String, Vec<Input>>,
-    used: BTreeMap<String, usize>,
-    /// The thread that steps.
-    name: String,
-    asked: Vec<(Source, Input)>,
-    rest: Captured,
-}
-
-impl Environment for Script<'_> {
-    fn outside(&mut self) -> &mut dyn Environment {
-        &mut self.rest
-    }
-
-    fn nondet(&mut self, _: ThreadId, width: u16, source: Source) -> u128 {
-        let used = self.used.entry(self.name.clone()).or_default();
-        let input = self.inputs.get(&self.name).and_then(|inputs| inputs.get(*used));
-        *used += 1;
-        let bits = input.map_or(0, |input| input.bits);
-        self.asked.push((source, Input { width, bits }));
-        bits
-    }
-    fn write(&mut self, _: FileHandle, _: &[u8]) -> bool {
-        true
-    }
-    fn flush(&mut self, _: FileHandle) {}
-}
-
 pub(crate) fn prepare(program: &Program, witness: &Witness, options: &ReplayOptions) -> Prepared {
     let image = Image::new(program);
-    let mut rest = Captured::new(0);
-    rest.input.clone_from(&options.input);
-    let script =
-        Script { inputs: &witness.inputs, used: BTreeMap::new(), name: String::new(), asked: Vec::new(), rest };
     let mut follower = Follower {
         machine: Machine::new(&image, &options.machine),
-        script,
+        inputs: Inputs::of_witness(&witness.inputs).with_standard_input(&options.input),
         prepared: Prepared::default(),
         activations: BTreeMap::new(),
         begun: BTreeMap::new(),
@@ -85,19 +58,20 @@ pub(crate) fn prepare(program: &Program, witness: &Witness, options: &ReplayOpti
     if !witness.inputs.is_empty() {
         follower.follow(witness);
     }
-    let Follower { script, mut prepared, .. } = follower;
+    let Follower { inputs, mut prepared, .. } = follower;
+    let given = inputs.by_thread();
     // Those that were not asked for: the real program may.
     for (thread, inputs) in &witness.inputs {
-        let used = script.used.get(thread).copied().unwrap_or(0);
+        let used = given.get(thread).map_or(0, Vec::len);
         let rest = inputs.get(used..).unwrap_or_default();
         prepared.inputs.entry(thread.clone()).or_default().extend_from_slice(rest);
     }
     prepared
 }
 
-struct Follower<'a, 'p> {
+struct Follower<'p> {
     machine: Machine<'p>,
-    script: Script<'a>,
+    inputs: Inputs,
     prepared: Prepared,
     /// By thread: which activations of their functions are active, outermost first.
     activations: BTreeMap<ThreadId, Vec<usize>>,
@@ -105,7 +79,7 @@ struct Follower<'a, 'p> {
     begun: BTreeMap<(ThreadId, FuncId), usize>,
 }
 
-impl Follower<'_, '_> {
+impl Follower<'_> {
     fn follow(&mut self, witness: &Witness) {
         for (number, step) in witness.steps.iter().enumerate() {
             let is_there = self.advance(&step.thread).is_some_and(|thread| {
@@ -143,22 +117,47 @@ impl Follower<'_, '_> {
         let undefined = self.undefined_registers(thread, next);
         let access = self.machine.footprint(thread).filter(|_| reads);
         let before = access.and_then(|at| self.machine.peek(at.address, at.len).ok());
-        self.script.name = self.machine.thread_name(thread).to_string();
-        self.script.asked.clear();
-        if self.machine.step(thread, &mut self.script) != StepResult::Done {
+        let asked_before = self.inputs.given().len();
+        self.inputs.learn_names(&self.machine);
+        let text = self.text_at(thread);
+        if self.machine.step(thread, &mut self.inputs) != StepResult::Done {
             return false;
         }
-        if self.script.asked.is_empty() {
+        let mut asked = self.inputs.given()[asked_before..].to_vec();
+        if asked.is_empty() {
             return true;
+        }
+        let is_instruction = asked.iter().any(|given| given.source == Source::Instruction);
+        if let Some(text) = text.filter(|text| is_instruction && !self.prepared.asking.contains(text)) {
+            self.prepared.asking.push(text);
         }
         if let Some(before) = before.filter(|value| !value.is_defined()) {
             // The address is looked at first, so what was asked for last is what was read.
-            let bits = self.script.asked.last().map_or(0, |(_, input)| input.bits);
-            self.prepared.settled.push(Settled { step: number, mask: before.undefined, bits });
-            self.script.asked.pop();
+            let last = asked.pop();
+            let is_left_by_function = last.is_some_and(|given| given.source == Source::External)
+                && access.is_some_and(|access| !self.is_external_object(access.address));
+            let bits = last.map_or(0, |given| given.input.bits);
+            self.prepared.settled.push(Settled { step: number, mask: before.undefined, bits, is_left_by_function });
         }
-        self.keep_inputs(thread, function, &undefined);
+        self.keep_inputs(thread, function, &undefined, asked);
         true
+    }
+
+    /// What stands where a thread is, in the user's own text: models of the library have none to show.
+    fn text_at(&self, thread: ThreadId) -> Option<String> {
+        let program = self.machine.program();
+        let places = self.machine.backtrace(thread).into_iter().map(|(_, pc)| self.machine.image().span(pc));
+        let span =
+            places.into_iter().find(|span| !program.files.get(span.file).is_none_or(|file| file.starts_with('<')))?;
+        program.texts.get(span.text).cloned()
+    }
+
+    fn is_external_object(&self, address: u64) -> bool {
+        let program = self.machine.program();
+        match self.machine.owner(address) {
+            Some((Owner::Static(object), _)) => program.objects[object].kind == ObjectKind::External,
+            _ => false,
+        }
     }
 
     /// The running function, and by the way which of its activations it is.
@@ -175,7 +174,7 @@ impl Follower<'_, '_> {
         (function, active.last().copied().unwrap_or(0))
     }
 
-    /// The registers that the next step reads and nobody has set, in the order in which they are read.
+    /// The registers that the next step reads and that were never set, in the order in which they are read.
     fn undefined_registers(&self, thread: ThreadId, next: Next<'_>) -> Vec<(LocalId, u128)> {
         let mut registers = Vec::new();
         match next {
@@ -188,20 +187,25 @@ impl Follower<'_, '_> {
         masks.filter(|(_, mask)| *mask != 0).collect()
     }
 
-    fn keep_inputs(&mut self, thread: ThreadId, function: (FuncId, usize), undefined: &[(LocalId, u128)]) {
+    fn keep_inputs(
+        &mut self,
+        thread: ThreadId,
+        function: (FuncId, usize),
+        undefined: &[(LocalId, u128)],
+        asked: Vec<Given>,
+    ) {
         let thread = self.machine.thread_name(thread).to_string();
-        let asked = std::mem::take(&mut self.script.asked);
         let (registers, others): (Vec<_>, Vec<_>) =
-            asked.into_iter().partition(|(source, _)| *source == Source::Undefined);
-        let inputs = others.into_iter().map(|(_, input)| input);
+            asked.into_iter().partition(|given| given.source == Source::Undefined);
+        let inputs = others.into_iter().map(|given| given.input);
         self.prepared.inputs.entry(thread.clone()).or_default().extend(inputs);
         let is_plain = registers.len() == undefined.len() && undefined.iter().all(|(_, mask)| mask >> 64 == 0);
         if !is_plain && !registers.is_empty() {
             self.prepared.caveat = Some("it depends on the value of an uninitialised local variable");
             return;
         }
-        for ((local, mask), (_, input)) in undefined.iter().zip(registers) {
-            let bits = (input.bits & mask) as u64;
+        for ((local, mask), given) in undefined.iter().zip(registers) {
+            let bits = (given.input.bits & mask) as u64;
             let (register, activation) = ((function.0, *local), function.1);
             self.prepared.fresh.push(Fresh { thread: thread.clone(), register, activation, bits });
         }

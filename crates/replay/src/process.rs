@@ -1,16 +1,19 @@
 //! Compiling and running, in a directory that is gone afterwards.
+//!
+//! Compiling is not confined: it is the user's compiler, on a file of ours. The program runs in a directory of its own
+//! below, and everything that is ours (the C file, the binary, what it reports) lies outside of that.
 
+use crate::watch::{Ending, wait};
+use crate::{Confinement, ReplayOptions};
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-use std::time::{Duration, Instant};
 
 /// How to compile.
 pub(crate) struct Build {
@@ -45,11 +48,6 @@ pub(crate) struct Run {
     pub complaint: String,
 }
 
-pub(crate) enum Ending {
-    Ended(ExitStatus),
-    TimedOut(Duration),
-}
-
 /// What standard error is shown of.
 const COMPLAINT_LINES: usize = 3;
 
@@ -65,9 +63,8 @@ impl Compiled {
         Ok(Compiled { scratch })
     }
 
-    pub(crate) fn run(&self, args: &[Vec<u8>], input: &[u8], timeout: Duration) -> Result<Run, String> {
-        run(&self.scratch.0, args, input, timeout)
-            .map_err(|error| format!("the compiled program cannot be run: {error}"))
+    pub(crate) fn run(&self, args: &[Vec<u8>], options: &ReplayOptions) -> Result<Run, String> {
+        run(&self.scratch.0, args, options).map_err(|error| format!("the compiled program cannot be run: {error}"))
     }
 }
 
@@ -90,19 +87,31 @@ fn compile(text: &str, build: &Build, directory: &Path) -> Result<(), String> {
     Err(why)
 }
 
-fn run(directory: &Path, args: &[Vec<u8>], input: &[u8], timeout: Duration) -> io::Result<Run> {
-    let (report, errors) = (directory.join("report"), directory.join("errors"));
-    // What an earlier run reported is not what this one does.
+fn run(directory: &Path, args: &[Vec<u8>], options: &ReplayOptions) -> io::Result<Run> {
+    let [report, errors, work, given] = ["report", "errors", "work", "input"].map(|name| directory.join(name));
+    // What an earlier run left and reported is not what this one does.
     let _ = fs::remove_file(&report);
+    let _ = fs::remove_dir_all(&work);
+    fs::DirBuilder::new().mode(0o700).create(&work)?;
+    fs::write(&given, &options.input)?;
     let mut command = Command::new(directory.join("replay"));
     if let Some((name, rest)) = args.split_first() {
         command.arg0(OsStr::from_bytes(name)).args(rest.iter().map(|arg| OsStr::from_bytes(arg)));
     }
-    command.current_dir(directory).env("LENO_REPORT", &report).env_remove("ASAN_OPTIONS").env_remove("LD_PRELOAD");
-    let given = directory.join("input");
-    fs::write(&given, input)?;
+    command.current_dir(&work).env("LENO_REPORT", &report).env_remove("ASAN_OPTIONS").env_remove("LD_PRELOAD");
+    // (A second more than we wait: who waits knows better what to say.)
+    let limits = format!("{} {}", std::process::id(), options.timeout.as_secs() + 1);
+    let confined_to = match options.confinement {
+        Confinement::Full => Some(format!("files {limits}")),
+        Confinement::NoFiles => Some(format!("no-files {limits}")),
+        Confinement::None => None,
+    };
+    match &confined_to {
+        Some(how) => command.env("LENO_CONFINED", how),
+        None => command.env_remove("LENO_CONFINED"),
+    };
     command.stdin(fs::File::open(&given)?).stdout(Stdio::null()).stderr(fs::File::create(&errors)?);
-    let ending = wait(command.spawn()?, timeout)?;
+    let ending = wait(command.spawn()?, confined_to.is_some().then_some(work.as_path()), options)?;
     let lines = |path: &Path| -> Vec<String> {
         let bytes = fs::read(path).unwrap_or_default();
         String::from_utf8_lossy(&bytes).lines().map(str::to_string).collect()
@@ -110,36 +119,6 @@ fn run(directory: &Path, args: &[Vec<u8>], input: &[u8], timeout: Duration) -> i
     let errors = lines(&errors);
     let complaint = errors[errors.len().saturating_sub(COMPLAINT_LINES)..].join(" / ");
     Ok(Run { ending, report: lines(&report), complaint })
-}
-
-/// Waits for the end of a process, and brings it about when it takes too long.
-fn wait(mut child: Child, timeout: Duration) -> io::Result<Ending> {
-    let start = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Ending::Ended(status));
-        }
-        if start.elapsed() > timeout {
-            child.kill()?;
-            child.wait()?;
-            return Ok(Ending::TimedOut(timeout));
-        }
-        thread::sleep((start.elapsed() / 8).clamp(Duration::from_micros(500), Duration::from_millis(20)));
-    }
-}
-
-impl Ending {
-    pub(crate) fn describe(&self) -> String {
-        match self {
-            Ending::TimedOut(after) => {
-                format!("the program did not come to its next step within {} seconds", after.as_secs_f32())
-            }
-            Ending::Ended(status) => match status.signal() {
-                Some(signal) => format!("the program died of signal {signal}"),
-                None => format!("the program ended with status {} and reported nothing", status.code().unwrap_or(-1)),
-            },
-        }
-    }
 }
 
 /// A shell script that compiles what lies beside it and runs it, under a debugger if one is named.

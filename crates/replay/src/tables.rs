@@ -10,6 +10,7 @@ use std::fmt::Write;
 
 const SCHEDULE: &str = include_str!("runtime/schedule.c");
 const SYNCHRONISE: &str = include_str!("runtime/synchronise.c");
+const CONFINE: &str = include_str!("runtime/confine.c");
 const LEAK: &str = include_str!("runtime/leak.c");
 const CLAIM: &str = include_str!("runtime/claim.c");
 
@@ -36,7 +37,7 @@ pub(crate) fn runtime(
     let _ = writeln!(text, "#define LENO_AFTER_SCOPE {}", u8::from(after_scope));
     write_sections(program, places, &mut text);
     let leak = if goal.watches_leaks() { LEAK } else { "" };
-    Ok([text.as_str(), SCHEDULE, SYNCHRONISE, CLAIM, leak].join("\n"))
+    Ok([text.as_str(), SCHEDULE, SYNCHRONISE, CONFINE, CLAIM, leak].join("\n"))
 }
 
 type Names<'a> = BTreeMap<&'a str, usize>;
@@ -101,11 +102,12 @@ fn write_inputs(names: &Names<'_>, prepared: &Prepared, out: &mut String) {
 fn write_settled(prepared: &Prepared, out: &mut String) {
     let bytes = |bits: u128| bits.to_le_bytes().map(|byte| byte.to_string()).join(",");
     let _ = writeln!(out, "#define LENO_SETTLED {}u", prepared.settled.len());
-    out.push_str("static const struct { u32 step; u8 mask[16], bits[16]; } leno_settled[] = {\n");
+    out.push_str("static const struct { u32 step; u8 left_by_function, mask[16], bits[16]; } leno_settled[] = {\n");
     for settled in &prepared.settled {
-        let _ = writeln!(out, "    {{{}, {{{}}}, {{{}}}}},", settled.step, bytes(settled.mask), bytes(settled.bits));
+        let (mask, bits, left) = (bytes(settled.mask), bytes(settled.bits), u8::from(settled.is_left_by_function));
+        let _ = writeln!(out, "    {{{}, {left}, {{{mask}}}, {{{bits}}}}},", settled.step);
     }
-    out.push_str("    {0, {0}, {0}}};\n");
+    out.push_str("    {0, 0, {0}, {0}}};\n");
 }
 
 /// The registers that do not begin as 0, each once.

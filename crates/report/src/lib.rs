@@ -1,8 +1,8 @@
-//! Results, written down.
-//!
-//! So far: witness files ([`WitnessFile`]), as `docs/witness.md` describes them.
+//! Results, written down: outcomes for people ([`text`]), and witness files ([`WitnessFile`], described in
+//! `docs/witness.md`).
 
 mod fingerprint;
+pub mod text;
 mod witness_file;
 mod words;
 

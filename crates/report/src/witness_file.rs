@@ -1,9 +1,9 @@
 //! Witness files: a witness that outlives the process that found it.
 //!
 //! A file has everything that a person or another tool wants to know, in words: files, lines, functions, what each step
-//! did. What it takes to follow the witness again refers to the program by numbers (function, block, instruction), and these
-//! mean something only in the very program that they were made for. So a file also says how to build that program, and
-//! carries its fingerprint: [`WitnessFile::witness`] refuses any other program.
+//! did. What it takes to follow the witness again refers to the program by numbers (function, block, instruction), and
+//! these mean something only in the very program that they were made for. So a file also says how to build that
+//! program, and carries its fingerprint: [`WitnessFile::witness`] refuses any other program.
 //!
 //! Whatever stands in a file, reading it gives a witness or an error, and nothing else.
 

@@ -3,10 +3,11 @@
 use leno_ir::interp::ViolationKind;
 use leno_ir::program::DataModel;
 
-const KINDS: [(ViolationKind, &str); 20] = [
+const KINDS: [(ViolationKind, &str); 21] = [
     (ViolationKind::Assertion, "assertion"),
     (ViolationKind::DivisionByZero, "division-by-zero"),
     (ViolationKind::SignedOverflow, "signed-overflow"),
+    (ViolationKind::IndexOutOfBounds, "index-out-of-bounds"),
     (ViolationKind::NullDereference, "null-dereference"),
     (ViolationKind::OutOfBounds, "out-of-bounds"),
     (ViolationKind::InvalidPointer, "invalid-pointer"),

@@ -1,4 +1,7 @@
 // Every call allocates something of its own, and others free it.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: use after free
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>

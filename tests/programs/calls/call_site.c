@@ -1,4 +1,8 @@
 // An assertion in a function that all call: it fails for one of the calls only.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: assertion violated
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <pthread.h>
 

@@ -1,4 +1,8 @@
 // Constants that are passed decide branches, ends of loops, addresses and what is called.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: assertion violated
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <pthread.h>
 

@@ -1,4 +1,8 @@
 // Functions that lock on their own, or for their callers.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: data race
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <pthread.h>
 

@@ -1,4 +1,8 @@
 // The same access, first to a local object, then to a shared one: only the second one can be seen by others.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: data race
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <pthread.h>
 

@@ -1,4 +1,8 @@
 // A function that calls itself is executed at each call; the one that calls it may have a summary all the same.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: assertion violated
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <pthread.h>
 

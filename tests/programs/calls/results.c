@@ -1,4 +1,8 @@
 // What is returned in a structure or through a pointer is the caller's own: in each call something else.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: assertion violated
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <pthread.h>
 

@@ -1,4 +1,8 @@
 // Stack objects of a function are others at each call, and some of them outlive it in the hands of its caller.
+//~ NO-REPLAY: compilers return null instead of the address of a local object, which is another error
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: use of a dead local object
 #include <assert.h>
 #include <pthread.h>
 

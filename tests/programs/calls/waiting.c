@@ -1,4 +1,8 @@
 // Functions that wait: in a loop, for a lock that is only tried, on a condition variable, for readers.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: data race
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

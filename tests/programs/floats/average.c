@@ -1,4 +1,9 @@
 // The average, the least and the greatest of some numbers, by one thread each. Who looks too early sees none of it.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: assertion violated
+//~ UNSAFE -DBUG: data race
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <pthread.h>
 

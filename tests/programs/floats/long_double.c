@@ -1,4 +1,8 @@
 // `long double` has a fraction that is long enough: what is added to 1e18 is not lost.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: assertion violated
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <pthread.h>
 

@@ -1,4 +1,8 @@
 // A product of matrices, a row by each thread, and its trace under a lock.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: data race
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <pthread.h>
 

@@ -1,4 +1,8 @@
 // Pi by throwing darts: how many of them hit is counted by all threads together.
+//~ SAFE
+//~ UNKNOWN explore: there are more than 20000 executions
+//~ HOLDS
+//~ UNSAFE -DBUG: data race
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,4 +1,8 @@
 // Square roots by Newton's method, each in a thread of its own until it changes no more.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: data race
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <math.h>
 #include <pthread.h>

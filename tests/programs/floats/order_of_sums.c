@@ -1,4 +1,7 @@
 // A sum of doubles depends on the order: 1 is lost beside 1e16. So what threads sum up is not the same in all schedules.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: assertion violated
 #include <assert.h>
 #include <pthread.h>
 

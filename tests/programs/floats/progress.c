@@ -1,4 +1,8 @@
 // One thread makes progress in steps of a tenth, and the other one waits for it. Three tenths are not 0.3.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: assertion violated
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <pthread.h>
 

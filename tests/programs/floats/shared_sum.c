@@ -1,4 +1,8 @@
 // Two threads add to a double under a lock. Without it, one of the additions may get lost.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: data race
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <pthread.h>
 

@@ -1,5 +1,9 @@
 // Two threads accelerate by any number that may be, one brakes: ranges of doubles, not single values.
 //~ NO-GCC: it has inputs
+//~ SAFE
+//~ UNKNOWN explore: a nondeterministic value of more than 8 bits
+//~ UNKNOWN explore -DBUG: a nondeterministic value of more than 8 bits
+//~ UNSAFE -DBUG: assertion violated
 #include <assert.h>
 #include <pthread.h>
 

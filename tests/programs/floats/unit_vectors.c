@@ -1,4 +1,8 @@
 // Vectors of floats, in structs, are made to have length 1; the longest one is found under a lock.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: assertion violated
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <math.h>
 #include <pthread.h>

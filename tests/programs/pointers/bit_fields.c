@@ -1,4 +1,8 @@
 // Neighbouring bit-fields share a word: to write one is to write the other, too.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: data race
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <pthread.h>
 

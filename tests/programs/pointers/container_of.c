@@ -1,4 +1,9 @@
 // From the address of a member to the struct around it, as kernels do.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: assertion violated
+//~ UNSAFE -DBUG: data race
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>

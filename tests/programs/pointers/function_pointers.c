@@ -1,4 +1,7 @@
 // A table of operations in a struct is exchanged while another thread calls through it.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: assertion violated
 #include <assert.h>
 #include <pthread.h>
 

@@ -1,4 +1,8 @@
 // Two threads push to a list on the heap, the main thread walks it.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: data race
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,4 +1,7 @@
 // The address of a global goes through another global to a thread that writes through it.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: assertion violated
 #include <assert.h>
 #include <pthread.h>
 

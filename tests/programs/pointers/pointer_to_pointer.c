@@ -1,4 +1,8 @@
 // A buffer is exchanged through a pointer to a pointer; the old one is freed while somebody may still use it.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: use after free
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,4 +1,7 @@
 // The address of a local goes to another thread, which may still use it when the function has returned.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: use of a dead local object
 #include <assert.h>
 #include <pthread.h>
 

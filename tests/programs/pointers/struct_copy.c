@@ -1,4 +1,8 @@
 // A struct is copied by value; without the lock the copy can be half old and half new.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: data race
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <pthread.h>
 

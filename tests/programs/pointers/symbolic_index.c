@@ -1,4 +1,7 @@
 // An array is read and written at an index that another thread has chosen.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: assertion violated
 #include <assert.h>
 #include <pthread.h>
 

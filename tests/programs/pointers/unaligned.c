@@ -1,4 +1,8 @@
 // An int is written through a pointer that is not aligned: it overlaps two others.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: assertion violated
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <pthread.h>
 

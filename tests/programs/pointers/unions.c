@@ -1,4 +1,8 @@
 // Bytes of a word are written by one thread and read as a word by another.
+//~ SAFE
+//~ HOLDS
+//~ UNSAFE -DBUG: data race
+//~ PREDICTED -DBUG
 #include <assert.h>
 #include <pthread.h>
 

@@ -1,4 +1,6 @@
 // The __atomic_* and __sync_* builtins.
+//~ SAFE
+//~ HOLDS
 #include <stdbool.h>
 #include <stdio.h>
 

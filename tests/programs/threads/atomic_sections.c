@@ -1,6 +1,7 @@
 // Between __VERIFIER_atomic_begin and _end, and in __VERIFIER_atomic_* functions, nobody else runs.
 //~ SEEDS: 50
 //~ NO-GCC: the functions exist only for verifiers
+//~ SAFE
 #include <assert.h>
 #include <pthread.h>
 

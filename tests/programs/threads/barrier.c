@@ -1,5 +1,7 @@
 // Nobody passes a barrier before everybody has arrived; one of them is told so.
 //~ SEEDS: 20
+//~ SAFE
+//~ UNKNOWN explore: there are more than 20000 executions
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

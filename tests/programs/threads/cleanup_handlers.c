@@ -1,4 +1,6 @@
 // Cleanup handlers run when a thread exits from inside them, in reverse order.
+//~ SAFE
+//~ HOLDS
 #include <pthread.h>
 #include <stdio.h>
 

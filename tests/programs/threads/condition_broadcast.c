@@ -1,5 +1,6 @@
 // A broadcast wakes everybody; a timed wait ends by itself.
 //~ SEEDS: 20
+//~ SAFE
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,5 +1,7 @@
 // A one-place buffer: each value is passed on once, in order.
 //~ SEEDS: 20
+//~ SAFE
+//~ UNKNOWN explore: there are more than 20000 executions
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,6 @@
 // Threads take an argument, return a value, and can create threads themselves.
+//~ SAFE
+//~ HOLDS
 #include <pthread.h>
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 // `x++` is a load and a store: two threads can lose an increment, and some schedule shows it.
 //~ SEEDS: 200
+//~ UNSAFE: data race
 #include <assert.h>
 #include <pthread.h>
 

@@ -1,5 +1,7 @@
 // A mutex makes an increment of two steps indivisible, whatever the schedule.
 //~ SEEDS: 20
+//~ SAFE
+//~ UNKNOWN explore: there are more than 20000 executions
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,4 +1,5 @@
 // Normal, recursive and error-checking mutexes, tried, timed and destroyed.
+//~ SAFE
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>

@@ -1,5 +1,7 @@
 // The routine of a `pthread_once_t` runs once, and is finished when any call returns.
 //~ SEEDS: 20
+//~ SAFE
+//~ HOLDS
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 // Two locks in opposite orders: in some schedule both threads wait for ever.
 //~ SEEDS: 200
 //~ VIOLATION: deadlock
+//~ UNSAFE: deadlock
 #include <pthread.h>
 
 static pthread_mutex_t a = PTHREAD_MUTEX_INITIALIZER, b = PTHREAD_MUTEX_INITIALIZER;

@@ -1,4 +1,6 @@
 // A thread knows its own handle.
+//~ SAFE
+//~ HOLDS
 #include <pthread.h>
 #include <stdio.h>
 

@@ -1,5 +1,7 @@
 // POSIX semaphores: order between threads, counting, trying.
 //~ SEEDS: 20
+//~ SAFE
+//~ HOLDS
 #include <errno.h>
 #include <pthread.h>
 #include <semaphore.h>

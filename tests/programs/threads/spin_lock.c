@@ -1,5 +1,6 @@
 // Spin locks of the library.
 //~ SEEDS: 10
+//~ SAFE
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>

@@ -1,4 +1,6 @@
 // <stdatomic.h> as the system's headers expand it.
+//~ SAFE
+//~ HOLDS
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>

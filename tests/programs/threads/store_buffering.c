@@ -1,5 +1,7 @@
 // Under sequential consistency one of the two threads sees the other's store.
 //~ SEEDS: 100
+//~ SAFE
+//~ HOLDS
 #include <assert.h>
 #include <pthread.h>
 #include <stdatomic.h>

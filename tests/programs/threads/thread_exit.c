@@ -1,4 +1,6 @@
 // `pthread_exit` ends a thread from anywhere; from `main` it lets the others finish.
+//~ SAFE
+//~ HOLDS
 #include <pthread.h>
 #include <stdio.h>
 

@@ -1,4 +1,6 @@
 // Keys: a value for each thread, and a destructor when it ends.
+//~ SAFE
+//~ HOLDS
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

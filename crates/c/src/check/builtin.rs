@@ -9,8 +9,8 @@ use crate::typed::*;
 use crate::types::*;
 use leno_ir::program::{Order, RmwOp};
 
-/// Library functions that gcc declares by itself, with their types: result, then parameters. `v` void, `i` int, `l` long,
-/// `z` size_t, `p` void *, `s` char *, `d` double, `f` float, `.` variable arguments.
+/// Library functions that gcc declares by itself, with their types: result, then parameters. `v` void, `i` int, `l`
+/// long, `z` size_t, `p` void *, `s` char *, `d` double, `f` float, `.` variable arguments.
 const LIBRARY: &[(&str, &str)] = &[
     ("abort", "v"),
     ("abs", "ii"),
@@ -146,6 +146,21 @@ impl<'a> Checker<'a> {
         self.push(ExprKind::Cast(zero), self.common().void, span)
     }
 
+    /// A value, after the evaluation of arguments that it does not depend on, for their side effects.
+    fn after(&mut self, unused: &'a [ast::ExprId], value: ExprId) -> Result<ExprId> {
+        let mut evaluated = Vec::with_capacity(unused.len());
+        for arg in unused {
+            evaluated.push(self.rvalue(*arg)?);
+        }
+        Ok(self.after_values(evaluated, value))
+    }
+
+    fn after_values(&mut self, evaluated: Vec<ExprId>, value: ExprId) -> ExprId {
+        let (ty, span) = (self.ty(value).ty, self.span(value));
+        let unknown = evaluated.into_iter().rev().filter(|arg| self.evaluate(*arg).is_none()).collect::<Vec<_>>();
+        unknown.into_iter().fold(value, |value, arg| self.push(ExprKind::Comma(arg, value), ty, span))
+    }
+
     // ---- control, varargs, memory
 
     fn control_builtin(&mut self, name: &str, args: &'a [ast::ExprId], span: Span) -> Result<Option<ExprId>> {
@@ -153,12 +168,15 @@ impl<'a> Checker<'a> {
         Ok(Some(match name {
             "expect" | "expect_with_probability" => {
                 let value = self.argument(args, 0, span)?;
-                self.convert_assigned(value, common.long.into(), "here")?
+                let value = self.convert_assigned(value, common.long.into(), "here")?;
+                self.after(args.get(1..).unwrap_or_default(), value)?
             }
             "assume_aligned" => {
                 let value = self.argument(args, 0, span)?;
-                self.convert(value, common.void_ptr)
+                let value = self.convert(value, common.void_ptr);
+                self.after(args.get(1..).unwrap_or_default(), value)?
             }
+            // (Its argument is not evaluated, nor are those of `object_size`.)
             "constant_p" => {
                 let value = self.argument(args, 0, span)?;
                 let known = self.evaluate(value).is_some();
@@ -188,7 +206,10 @@ impl<'a> Checker<'a> {
                 let bits = self.truncate(u128::from(unknown), common.size);
                 self.constant(bits, common.size, span)
             }
-            "prefetch" | "ia32_pause" => self.nothing(span),
+            "prefetch" | "ia32_pause" => {
+                let nothing = self.nothing(span);
+                self.after(args, nothing)?
+            }
             "frame_address" | "return_address" | "extract_return_addr" => self.constant(0, common.void_ptr, span),
             _ => return Ok(None),
         }))
@@ -277,7 +298,8 @@ impl<'a> Checker<'a> {
                     FloatKind::Double => 0x7ff8_0000_0000_0000,
                     FloatKind::LongDouble => 0x7fff_c000_0000_0000_0000,
                 };
-                Ok(Some(self.constant(bits, ty, span)))
+                let value = self.constant(bits, ty, span);
+                self.after(args, value).map(Some)
             }
             "sqrt" | "sqrtf" | "sqrtl" | "fabs" | "fabsf" | "fabsl" => {
                 let value = self.argument(args, 0, span)?;
@@ -352,9 +374,16 @@ impl<'a> Checker<'a> {
 
     /// `__builtin_memcpy` is `memcpy`; `__builtin___memcpy_chk` is `memcpy` with an argument too many.
     fn library_builtin(&mut self, name: &str, args: &'a [ast::ExprId], span: Span) -> Result<Option<ExprId>> {
-        let (name, args) = match name.strip_prefix("__").and_then(|n| n.strip_suffix("_chk")) {
-            Some(checked) => (checked, &args[..args.len().saturating_sub(1)]),
-            None => (name, args),
+        let (name, args, unused) = match name.strip_prefix("__").and_then(|n| n.strip_suffix("_chk")) {
+            // (Those of `printf` and its like have other arguments too many.)
+            Some(checked) if checked.ends_with("printf") => {
+                return fail(span, format!("the builtin `__builtin_{name}` is not supported"));
+            }
+            Some(checked) => {
+                let (used, unused) = args.split_at(args.len().saturating_sub(1));
+                (checked, used, unused)
+            }
+            None => (name, args, &args[..0]),
         };
         let id = match self.ast.names.get(name).and_then(|n| self.linked.get(&n)) {
             Some(Entity::Function(id)) => *id,
@@ -374,22 +403,33 @@ impl<'a> Checker<'a> {
         }
         let fixed = if function.unprototyped { values.len() } else { function.params.len() } as u32;
         let kind = ExprKind::Call { callee: Callee::Direct(id), args: values, fixed, variadic: function.variadic };
-        Ok(Some(self.push(kind, function.ret.ty, span)))
+        let call = self.push(kind, function.ret.ty, span);
+        self.after(unused, call).map(Some)
     }
 
     // ---- atomics
 
-    /// The memory order that an argument names; an order known only at run time is taken to be the strongest.
-    fn order(&mut self, args: &'a [ast::ExprId], index: usize) -> Result<Order> {
-        let Some(arg) = args.get(index) else { return Ok(Order::SeqCst) };
-        let value = self.rvalue(*arg)?;
-        Ok(match self.evaluate_int(value).map(|v| v & 0xffff) {
+    /// The memory order that an argument names; an order known only at run time is taken to be the strongest, and its
+    /// argument evaluated among the operands.
+    fn order(&mut self, args: &'a [ast::ExprId], index: usize, operands: &mut Vec<ExprId>) -> Result<Order> {
+        Ok(match self.number(args, index, operands)?.map(|v| v & 0xffff) {
             Some(0) => Order::Relaxed,
             Some(1 | 2) => Order::Acquire,
             Some(3) => Order::Release,
             Some(4) => Order::AcqRel,
             _ => Order::SeqCst,
         })
+    }
+
+    /// An argument that should be a constant. If it is none, it is evaluated among the operands, for its side effects.
+    fn number(&mut self, args: &'a [ast::ExprId], index: usize, operands: &mut Vec<ExprId>) -> Result<Option<i128>> {
+        let Some(arg) = args.get(index) else { return Ok(None) };
+        let value = self.rvalue(*arg)?;
+        let number = self.evaluate_int(value);
+        if number.is_none() {
+            operands.push(value);
+        }
+        Ok(number)
     }
 
     /// A pointer argument and the (unqualified) type it points to.
@@ -423,6 +463,22 @@ impl<'a> Checker<'a> {
         self.convert_assigned(value, ty.into(), "as this argument")
     }
 
+    /// A value for an atomic object: the argument itself, or what it points to.
+    fn atomic_operand(
+        &mut self,
+        is_value: bool,
+        args: &'a [ast::ExprId],
+        index: usize,
+        ty: TypeId,
+        span: Span,
+    ) -> Result<ExprId> {
+        if is_value {
+            return self.atomic_value(args, index, ty, span);
+        }
+        let place = self.pointed_place(args, index, span)?;
+        self.loaded(place, ty, span)
+    }
+
     fn loaded(&mut self, place: ExprId, ty: TypeId, span: Span) -> Result<ExprId> {
         let value = self.push(ExprKind::Load(place), self.ty(place).ty, span);
         self.convert_assigned(value, ty.into(), "as this argument")
@@ -432,24 +488,30 @@ impl<'a> Checker<'a> {
         let common = self.common();
         match name {
             "thread_fence" => {
-                let order = self.order(args, 0)?;
-                return Ok(Some(self.builtin(Builtin::Fence(order), Vec::new(), common.void, span)));
+                let mut operands = Vec::new();
+                let order = self.order(args, 0, &mut operands)?;
+                return Ok(Some(self.builtin(Builtin::Fence(order), operands, common.void, span)));
             }
-            "signal_fence" => return Ok(Some(self.nothing(span))),
+            "signal_fence" => {
+                let nothing = self.nothing(span);
+                return self.after(args, nothing).map(Some);
+            }
             "always_lock_free" | "is_lock_free" => {
-                let size = self.argument(args, 0, span)?;
-                let free = self.evaluate_int(size).is_none_or(|s| s <= 8);
+                let mut operands = Vec::new();
+                let free = self.number(args, 0, &mut operands)?.is_none_or(|size| size <= 8);
                 let free = self.int_constant(i128::from(free), span);
-                return Ok(Some(self.convert(free, common.bool)));
+                let free = self.convert(free, common.bool);
+                let free = self.after(args.get(1..).unwrap_or_default(), free)?;
+                return Ok(Some(self.after_values(operands, free)));
             }
             "test_and_set" | "clear" => {
                 let pointer = self.argument(args, 0, span)?;
-                let pointer = self.convert(pointer, common.char_ptr);
-                let order = self.order(args, 1)?;
+                let mut operands = vec![self.convert(pointer, common.char_ptr)];
+                let order = self.order(args, 1, &mut operands)?;
                 return Ok(Some(if name == "clear" {
-                    self.builtin(Builtin::Clear(order), vec![pointer], common.void, span)
+                    self.builtin(Builtin::Clear(order), operands, common.void, span)
                 } else {
-                    self.builtin(Builtin::TestAndSet(order), vec![pointer], common.bool, span)
+                    self.builtin(Builtin::TestAndSet(order), operands, common.bool, span)
                 }));
             }
             _ => {}
@@ -463,9 +525,9 @@ impl<'a> Checker<'a> {
 
     fn atomic_rmw(&mut self, op: RmwOp, new: bool, args: &'a [ast::ExprId], span: Span) -> Result<ExprId> {
         let (pointer, ty) = self.atomic_pointer(args, 0, span)?;
-        let value = self.rmw_operand(op, args, ty, span)?;
-        let order = self.order(args, 2)?;
-        Ok(self.builtin(Builtin::AtomicRmw { op, order, new }, vec![pointer, value], ty, span))
+        let mut operands = vec![pointer, self.rmw_operand(op, args, ty, span)?];
+        let order = self.order(args, 2, &mut operands)?;
+        Ok(self.builtin(Builtin::AtomicRmw { op, order, new }, operands, ty, span))
     }
 
     /// Arithmetic on an atomic pointer counts bytes: its operand is a number.
@@ -491,60 +553,45 @@ impl<'a> Checker<'a> {
             return Ok(None);
         }
         let (pointer, ty) = self.atomic_pointer(args, 0, span)?;
+        let mut operands = vec![pointer];
+        let exchange = |order| Builtin::AtomicRmw { op: RmwOp::Exchange, order, new: false };
         let result = match name {
             "load_n" => {
-                let order = self.order(args, 1)?;
-                self.builtin(Builtin::AtomicLoad(order), vec![pointer], ty, span)
+                let order = self.order(args, 1, &mut operands)?;
+                self.builtin(Builtin::AtomicLoad(order), operands, ty, span)
             }
             "load" => {
                 let place = self.pointed_place(args, 1, span)?;
-                let order = self.order(args, 2)?;
-                let value = self.builtin(Builtin::AtomicLoad(order), vec![pointer], ty, span);
+                let order = self.order(args, 2, &mut operands)?;
+                let value = self.builtin(Builtin::AtomicLoad(order), operands, ty, span);
                 self.assign_value(place, value, span)?
             }
             "store_n" | "store" => {
-                let value = if name == "store_n" {
-                    self.atomic_value(args, 1, ty, span)?
-                } else {
-                    let place = self.pointed_place(args, 1, span)?;
-                    self.loaded(place, ty, span)?
-                };
-                let order = self.order(args, 2)?;
-                self.builtin(Builtin::AtomicStore(order), vec![pointer, value], void, span)
+                operands.push(self.atomic_operand(name.ends_with("_n"), args, 1, ty, span)?);
+                let order = self.order(args, 2, &mut operands)?;
+                self.builtin(Builtin::AtomicStore(order), operands, void, span)
             }
             "exchange_n" => {
-                let value = self.atomic_value(args, 1, ty, span)?;
-                let order = self.order(args, 2)?;
-                self.builtin(
-                    Builtin::AtomicRmw { op: RmwOp::Exchange, order, new: false },
-                    vec![pointer, value],
-                    ty,
-                    span,
-                )
+                operands.push(self.atomic_value(args, 1, ty, span)?);
+                let order = self.order(args, 2, &mut operands)?;
+                self.builtin(exchange(order), operands, ty, span)
             }
             "exchange" => {
-                let place = self.pointed_place(args, 1, span)?;
-                let value = self.loaded(place, ty, span)?;
+                operands.push(self.atomic_operand(false, args, 1, ty, span)?);
                 let target = self.pointed_place(args, 2, span)?;
-                let order = self.order(args, 3)?;
-                let rmw = Builtin::AtomicRmw { op: RmwOp::Exchange, order, new: false };
-                let old = self.builtin(rmw, vec![pointer, value], ty, span);
+                let order = self.order(args, 3, &mut operands)?;
+                let old = self.builtin(exchange(order), operands, ty, span);
                 self.assign_value(target, old, span)?
             }
             _ => {
-                let expected = self.argument(args, 1, span)?;
-                let desired = if name == "compare_exchange_n" {
-                    self.atomic_value(args, 2, ty, span)?
-                } else {
-                    let place = self.pointed_place(args, 2, span)?;
-                    self.loaded(place, ty, span)?
-                };
-                let weak = self.argument(args, 3, span)?;
-                let weak = self.evaluate_int(weak) != Some(0);
-                let (success, failure) = (self.order(args, 4)?, self.order(args, 5)?);
+                operands.push(self.argument(args, 1, span)?);
+                operands.push(self.atomic_operand(name.ends_with("_n"), args, 2, ty, span)?);
+                let weak = self.number(args, 3, &mut operands)? != Some(0);
+                let success = self.order(args, 4, &mut operands)?;
+                let failure = self.order(args, 5, &mut operands)?;
                 let builtin = Builtin::AtomicCompareExchange { success, failure, weak };
                 let bool = self.common().bool;
-                self.builtin(builtin, vec![pointer, expected, desired], bool, span)
+                self.builtin(builtin, operands, bool, span)
             }
         };
         Ok(Some(result))

@@ -137,8 +137,8 @@ impl<'a> Checker<'a> {
         Ok(self.push(kind, ret, span))
     }
 
-    /// Calls that are not what they look like: builtins, and what glibc's `pthread_cleanup_push` expands to (a `setjmp` that
-    /// only stack unwinding ever returns to; the routine and its argument are in two variables of the same scope).
+    /// Calls that are not what they look like: builtins, and what glibc's `pthread_cleanup_push` expands to (a `setjmp`
+    /// that only stack unwinding ever returns to; the routine and its argument are in two variables of the same scope).
     fn special_call(&mut self, name: Name, args: &'a [ast::ExprId], span: Span) -> Result<Option<ExprId>> {
         let text = self.text(name);
         if text.starts_with("__builtin_") || text.starts_with("__atomic_") || text.starts_with("__sync_") {

@@ -1,5 +1,5 @@
-//! All of C's conversions, made explicit: decay and loads, promotions, the usual arithmetic conversions, and conversion as if
-//! by assignment.
+//! All of C's conversions, made explicit: decay and loads, promotions, the usual arithmetic conversions, and conversion
+//! as if by assignment.
 
 use super::{Checker, fail};
 use crate::diagnostic::Result;

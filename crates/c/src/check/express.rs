@@ -47,7 +47,13 @@ impl<'a> Checker<'a> {
             Written::SizeofExpr(operand) => {
                 let operand = self.expr(*operand)?;
                 self.refuse_bit_field(operand, "the size")?;
-                self.sizeof(self.ty(operand), span)
+                let size = self.sizeof(self.ty(operand), span)?;
+                // An operand of variable size is evaluated.
+                if !self.is_variable(self.ty(operand).ty) {
+                    return Ok(size);
+                }
+                let (operand, ty) = (self.decay(operand), self.ty(size).ty);
+                Ok(self.push(ExprKind::Comma(operand, size), ty, span))
             }
             Written::SizeofType(name) => {
                 let ty = self.type_name(name)?;

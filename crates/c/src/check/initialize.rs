@@ -1,8 +1,8 @@
 //! Initialisers: nested lists, designators and elided braces become flat lists of (offset, value).
 //!
-//! The walk follows C's notion of the *current object*: [`Checker::fill`] goes through the parts of an aggregate and takes
-//! items from a list; where an item is not braced and the part is itself an aggregate, it goes down and takes items from
-//! the same list. A designator moves the current part, and always belongs to the innermost braces.
+//! The walk follows C's notion of the *current object*: [`Checker::fill`] goes through the parts of an aggregate and
+//! takes items from a list; where an item is not braced and the part is itself an aggregate, it goes down and takes
+//! items from the same list. A designator moves the current part, and always belongs to the innermost braces.
 
 use super::constant::{Base, Constant};
 use super::express::string_bytes;

@@ -1,9 +1,9 @@
 //! Names and types: from the tree as written to the tree with everything said.
 //!
-//! One pass over the unit in source order, as C wants it: a name means what the last declaration before it says. Each file
-//! here is one concern of the language: [`scope`] (what a name means), `specify` (specifiers and declarators to types),
-//! `declare` (objects and functions), `express`, `operate` and `call` (expressions), `convert` (all conversions), `constant`
-//! (evaluation at compile time), `initialize`, `statement`, `builtin`.
+//! One pass over the unit in source order, as C wants it: a name means what the last declaration before it says. Each
+//! file here is one concern of the language: [`scope`] (what a name means), `specify` (specifiers and declarators to
+//! types), `declare` (objects and functions), `express`, `operate` and `call` (expressions), `convert` (all
+//! conversions), `constant` (evaluation at compile time), `initialize`, `statement`, `builtin`.
 //!
 //! What gcc takes with a warning we take too, since programs under test are often like that; what it refuses is an
 //! error at its place. The first error ends the pass.

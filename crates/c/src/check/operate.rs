@@ -117,7 +117,6 @@ impl<'a> Checker<'a> {
                 let left = self.promote(left);
                 let right = self.promote(right);
                 let ty = self.ty(left).ty;
-                let right = self.convert(right, ty);
                 let op = if op == Op::Shl { BinaryOp::Shl } else { BinaryOp::Shr };
                 Ok(self.push(ExprKind::Binary(op, left, right), ty, span))
             }
@@ -271,7 +270,7 @@ impl<'a> Checker<'a> {
         Ok(self.push(ExprKind::Comma(left, right), ty, span))
     }
 
-    /// An expression whose value nobody wants. A volatile object is still read.
+    /// An expression whose value is not used. A volatile object is still read.
     pub fn discard(&mut self, expr: ExprId) -> ExprId {
         let ty = self.ty(expr);
         if self.types().is_void(ty.ty) || !self.is_lvalue(expr) || self.types().is_array(ty.ty) {

@@ -211,7 +211,8 @@ impl<'a> Checker<'a> {
         Ok(self.unit.types.intern(Type::Record(id)))
     }
 
-    /// The record that a tag means: an old one, or a new one if the tag is unknown or this is a definition in a new scope.
+    /// The record that a tag means: an old one, or a new one if the tag is unknown or this is a definition in a new
+    /// scope.
     fn record_entry(&mut self, spec: &ast::RecordSpecifier) -> Result<RecordId> {
         if let Some(tag) = spec.tag {
             let found = if spec.members.is_some() {

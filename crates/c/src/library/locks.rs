@@ -1,7 +1,8 @@
 //! Synchronisation objects: mutexes, condition variables, read-write locks, spin locks, barriers, once, semaphores.
 //!
-//! Timed operations: time is arbitrary, so a wait with a deadline that ends, ends at some moment; at that moment the lock is
-//! free and it is taken, or it is not and the time is over. That is a `try` that says "timed out" instead of "busy".
+//! Timed operations: time is arbitrary, so a wait with a deadline that ends, ends at some moment; at that moment the
+//! lock is free and it is taken, or it is not and the time is over. That is a `try` that says "timed out" instead of
+//! "busy".
 
 use super::recipe::{Call, Recipe, Value};
 use leno_ir::program::{BinaryOp, Callee, Expr, LockKind, Op, SyncOp, Type};
@@ -195,7 +196,8 @@ fn init_mutex(call: &mut Call<'_, '_, '_>) -> Value {
     call.as_int(result)
 }
 
-/// Waits for the condition variable (argument 0) with the mutex (argument 1), until the deadline that an argument points to.
+/// Waits for the condition variable (argument 0) with the mutex (argument 1), until the deadline that an argument
+/// points to.
 fn wait(call: &mut Call<'_, '_, '_>, deadline: Option<usize>) -> Expr {
     let (at, mutex) = (call.pointer(0), call.pointer(1));
     let deadline = deadline.map(|index| call.pointer(index));
@@ -209,7 +211,7 @@ fn wait(call: &mut Call<'_, '_, '_>, deadline: Option<usize>) -> Expr {
     result
 }
 
-/// The second step of a wait. A spurious wake-up is a timeout that nobody asked for, and hears nothing of.
+/// The second step of a wait. A spurious wake-up is a timeout without a deadline, and is not reported.
 fn wake(call: &mut Call<'_, '_, '_>, at: Expr, mutex: Expr, deadline: Option<Expr>) -> Expr {
     if deadline.is_none() && call.options().spurious_wakeups {
         call.sync_quietly(SyncOp::CondWake { mutex, deadline: Some(Expr::NULL) }, at);

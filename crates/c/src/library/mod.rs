@@ -12,9 +12,9 @@
 //! and a few can be none of them and are refused (`refused`). What the program defines itself is the program's, except
 //! for names that mean the same whatever body they have ([`overrides_definition`]).
 //!
-//! Models speak of what C cannot say through functions named `__leno_…`, which are instructions. One of them is special:
-//! `__leno_if_loaded_f(…)` calls `__leno_f` if its model is part of the program and otherwise does nothing. So a model can
-//! have work done that only concerns programs that use another model.
+//! Models speak of what C cannot say through functions named `__leno_…`, which are instructions. One of them is
+//! special: `__leno_if_loaded_f(…)` calls `__leno_f` if its model is part of the program and otherwise does nothing. So
+//! a model can have work done that only concerns programs that use another model.
 
 mod catalog;
 mod external;
@@ -40,7 +40,7 @@ pub struct Options {
     pub allocation_may_fail: bool,
     /// A wait for a condition variable may end without a signal.
     pub spurious_wakeups: bool,
-    /// The program runs natively, and its process is to be the real one: signals, environment, random numbers and sleep are
-    /// the system's, not models.
+    /// The program runs natively, and its process is to be the real one: signals, environment, random numbers and sleep
+    /// are the system's, not models.
     pub real_process: bool,
 }

@@ -1,7 +1,7 @@
 //! Threads: creation, joining, ending; those of POSIX, of C11, and of GenMC.
 //!
-//! A program that uses thread-specific data, cleanup handlers or cancellation has a model of what happens at a thread's end,
-//! and its threads start and end there (`models/thread.c`). In all others, a thread is its start routine.
+//! A program that uses thread-specific data, cleanup handlers or cancellation has a model of what happens at a thread's
+//! end, and its threads start and end there (`models/thread.c`). In all others, a thread is its start routine.
 
 use super::recipe::{Call, Recipe, Value};
 use crate::lower::plain_access;

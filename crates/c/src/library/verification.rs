@@ -1,9 +1,9 @@
-//! The words of verification: SV-COMP's `__VERIFIER_*` and `reach_error`, CBMC's `__CPROVER_*`, ESBMC's `__ESBMC_*`, Goblint's,
-//! GenMC's and Dat3M's hints, and bare `nondet_int()`.
+//! The words of verification: SV-COMP's `__VERIFIER_*` and `reach_error`, CBMC's `__CPROVER_*`, ESBMC's `__ESBMC_*`,
+//! Goblint's, GenMC's and Dat3M's hints, and bare `nondet_int()`.
 //!
 //! Programs often give these names bodies, to be compilable (`void reach_error() { assert(0); }`,
-//! `int __VERIFIER_nondet_int() { int x; return x; }`). What a verifier should take them for is the name's meaning, not the
-//! body's.
+//! `int __VERIFIER_nondet_int() { int x; return x; }`). What a verifier should take them for is the name's meaning, not
+//! the body's.
 
 use super::recipe::{Call, Recipe, Value};
 use crate::lower::Scalar;
@@ -147,7 +147,8 @@ pub fn overrides_definition(name: &str) -> bool {
     }
 }
 
-/// Whether the name means what a verifier takes it for, even if nobody has declared it, and `int name()` is not wrong about it.
+/// Whether the name means what a verifier takes it for, even if it is not declared, and `int name()` is not wrong
+/// about it.
 pub fn is_vocabulary(name: &str) -> bool {
     let returns_int = !name.contains("nondet_") || name.ends_with("nondet_int");
     name == "assert" || (returns_int && recipe(name).is_some())

@@ -28,7 +28,7 @@ pub fn lower(units: &[LinkUnit<'_>], options: &LowerOptions) -> Result<(Program,
     Ok(finish(link, entry))
 }
 
-/// Where the program starts, or everything that someone else could start.
+/// Where the program starts, or everything that other code could start.
 fn roots(link: &mut Link<'_>) -> Option<FuncId> {
     if link.main().is_some() {
         let entry = link.add_entry();

@@ -90,8 +90,8 @@ impl<'u> Lowering<'_, 'u> {
         Ok(())
     }
 
-    /// Parameters arrive in the first registers. One that needs memory, or whose declared type is narrower than what K&R
-    /// callers pass, is moved where it belongs.
+    /// Parameters arrive in the first registers. One that needs memory, or whose declared type is narrower than what
+    /// K&R callers pass, is moved where it belongs.
     fn parameters(&mut self, function: &'u Function, first: usize) -> Result<()> {
         let Type::Function(ty) = self.types.get(function.ty) else { return Ok(()) };
         for (index, (var, passed)) in self.body.params.iter().zip(&ty.params).enumerate() {

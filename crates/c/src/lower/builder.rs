@@ -2,19 +2,21 @@
 //!
 //! A [`FunctionBuilder`] appends instructions to a current block, makes registers, slots and blocks, and knows where in
 //! the source it is. It knows nothing of C's syntax: lowering of C bodies, models of library functions, and the
-//! functions that nobody wrote (the entry, wrappers) all use it.
+//! functions that are not in the source (the entry, wrappers) all use it.
 //!
 //! **Unreachable code.** After a terminator there is no current block until [`FunctionBuilder::switch_to`]; what is
 //! appended in between could never run and is dropped.
 //!
-//! **Held values.** Expressions are pure trees over registers, but registers of C variables change: in `a + (a = 3)` the
-//! tree for the left `a` must not see the 3. Whoever evaluates one operand before another [holds](FunctionBuilder::hold)
-//! it meanwhile. When a register is assigned that a held value mentions, the value is saved into a temporary at the place
-//! where it was held (which dominates all that came after, whatever control flow there was), and only then.
+//! **Held values.** Expressions are pure trees over registers, but registers of C variables change: in `a + (a = 3)`
+//! the tree for the left `a` must not see the 3. Code that evaluates one operand before another
+//! [holds](FunctionBuilder::hold) it meanwhile. When a register is assigned that a held value mentions, the value is
+//! saved into a temporary at the place where it was held (which dominates all that came after, whatever control flow
+//! there was), and only then.
 
 use super::link::Link;
 use super::simplify;
 use crate::source;
+use leno_ir::analysis::retries::unnoticed_failures;
 use leno_ir::index::{Idx, IndexVec};
 use leno_ir::program::{
     Access, Block, BlockId, Body, Callee, DataModel, Expr, FuncId, Function, Instr, Local, LocalId, ObjectId, Op,
@@ -229,8 +231,8 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
         }
     }
 
-    /// Like [`assign`](Self::assign) for a value that was just computed and that nobody else will use: when it is the result of
-    /// the last instruction, that instruction writes `dst` itself.
+    /// Like [`assign`](Self::assign) for a value that was just computed and that is not used elsewhere: when it is the
+    /// result of the last instruction, that instruction writes `dst` itself.
     pub(super) fn assign_result(&mut self, dst: LocalId, value: Expr) {
         let is_mentioned = self.mentions.get(dst.index()).is_some_and(|count| *count > 0);
         if let (false, Expr::Local(temp), Some(block)) = (is_mentioned, &value, self.current) {
@@ -246,7 +248,7 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
         self.assign(dst, value);
     }
 
-    /// The value in a register that nobody else assigns (or a constant, or an address).
+    /// The value in a register that is not assigned again (or a constant, or an address).
     pub fn materialize(&mut self, value: Expr) -> Expr {
         match value {
             Expr::Const { .. } | Expr::Object(_) | Expr::Slot(_) | Expr::Function(_) => value,
@@ -307,7 +309,7 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
         }
     }
 
-    /// A value of this type that nobody ever wrote: what the semantics calls uninitialised.
+    /// A value of this type that was never written: what the semantics calls uninitialised.
     pub fn undefined(&mut self, ty: Type) -> Expr {
         Expr::Local(self.new_temp(ty))
     }
@@ -408,8 +410,8 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
 
     // ---- the end
 
-    /// The finished function: blocks that can be reached, in order, chains of them merged. What it mentions becomes part
-    /// of the program.
+    /// The finished function: blocks that can be reached, in order, chains of them merged. What it mentions becomes
+    /// part of the program.
     pub fn finish(mut self) -> Function {
         if self.is_reachable() {
             self.terminate(TerminatorKind::Unreachable);
@@ -425,6 +427,14 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
             span: self.function_span,
         };
         let mentioned = simplify::drop_unused(&mut function);
+        let unnoticed = unnoticed_failures(&function, self.link.model());
+        if let Body::Blocks(blocks) = &mut function.body {
+            for (block, index) in unnoticed {
+                if let Op::CompareExchange { weak, .. } = &mut blocks[block].instrs[index].op {
+                    *weak = false;
+                }
+            }
+        }
         mentioned.functions.into_iter().for_each(|id| self.link.want_function(id));
         mentioned.objects.into_iter().for_each(|id| self.link.want_object(id));
         function

@@ -1,8 +1,8 @@
 //! Calls.
 //!
 //! Arguments are evaluated left to right; records among them are copied into memory that the callee then owns. A direct
-//! call obeys the callee's own signature, which is known after linking, even where the declaration that the caller saw says
-//! something else or nothing: missing arguments are zero, superfluous ones are dropped, with a warning.
+//! call obeys the callee's own signature, which is known after linking, even where the declaration that the caller saw
+//! says something else or nothing: missing arguments are zero, superfluous ones are dropped, with a warning.
 
 use super::body::Lowering;
 use super::hook::{self, Argument, LibraryCall};
@@ -247,7 +247,8 @@ impl Lowering<'_, '_> {
         Ok(dst.map(Expr::Local).or(record))
     }
 
-    /// An external function that no prototype describes takes what its first call passes, unless the library knows better.
+    /// An external function that no prototype describes takes what its first call passes, unless the library knows
+    /// better.
     fn settle_open_signature(&mut self, target: FuncId, passed: &[Passed]) {
         if !self.b.link.functions[target].is_open {
             return;

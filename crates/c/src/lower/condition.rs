@@ -1,8 +1,8 @@
 //! Truth: conditions, short circuits, and choices.
 //!
-//! `a && b` evaluates `b` only if `a` holds. When `b` touches no memory and cannot fail, nobody can tell, and the result is
-//! one `i1` expression; else it is control flow. The same goes for `?:`. Divisions and nested choices count as things that
-//! can fail: the semantics does not let an undefined value decide anything.
+//! `a && b` evaluates `b` only if `a` holds. When `b` touches no memory and cannot fail, evaluating it makes no
+//! difference, and the result is one `i1` expression; else it is control flow. The same goes for `?:`. Divisions and
+//! nested choices count as things that can fail: the semantics does not let an undefined value decide anything.
 
 use super::body::Lowering;
 use crate::diagnostic::Result;
@@ -35,15 +35,19 @@ impl Lowering<'_, '_> {
             ExprKind::Binary(op, a, b) => {
                 let fails = match op {
                     BinaryOp::Div | BinaryOp::Rem => true,
-                    BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul => self.checks_overflow(),
+                    BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Shl | BinaryOp::Shr => {
+                        self.checks_overflow()
+                    }
                     _ => false,
                 };
                 !fails && self.is_pure_within(*a, fuel) && self.is_pure_within(*b, fuel)
             }
-            ExprKind::PointerAdd(a, b)
-            | ExprKind::PointerDiff(a, b)
-            | ExprKind::LogicalAnd(a, b)
-            | ExprKind::LogicalOr(a, b) => self.is_pure_within(*a, fuel) && self.is_pure_within(*b, fuel),
+            ExprKind::PointerAdd(a, b) => {
+                !self.checks_index(*a, *b) && self.is_pure_within(*a, fuel) && self.is_pure_within(*b, fuel)
+            }
+            ExprKind::PointerDiff(a, b) | ExprKind::LogicalAnd(a, b) | ExprKind::LogicalOr(a, b) => {
+                self.is_pure_within(*a, fuel) && self.is_pure_within(*b, fuel)
+            }
             _ => false,
         }
     }

@@ -1,9 +1,10 @@
 //! Rvalues, and the order of their effects.
 //!
-//! What reads memory, calls, or may fail becomes an instruction at the moment of its evaluation, left to right; around the
-//! results, pure trees are built. An operand that was evaluated is held while the next one is (see the builder).
+//! What reads memory, calls, or may fail becomes an instruction at the moment of its evaluation, left to right; around
+//! the results, pure trees are built. An operand that was evaluated is held while the next one is (see the builder).
 
 use super::body::Lowering;
+use super::index::Reach;
 use super::place::Place;
 use super::scalar::Scalar;
 use crate::diagnostic::{Diagnostic, Result};
@@ -11,7 +12,7 @@ use crate::typed::{ExprId, ExprKind, LabelId, StmtId};
 use leno_ir::program::{Expr, FuncId};
 
 impl Lowering<'_, '_> {
-    /// The value of a scalar expression. (Of a void one: the effects, and a value that nobody looks at.)
+    /// The value of a scalar expression. (Of a void one: the effects, and a value that is not used.)
     pub fn rvalue(&mut self, id: ExprId) -> Result<Expr> {
         let value = self.unbounded_rvalue(id)?;
         Ok(self.b.bounded(value))
@@ -33,12 +34,12 @@ impl Lowering<'_, '_> {
                 Ok(Expr::Function(target))
             }
             ExprKind::Load(place) => self.load(id, *place),
-            ExprKind::AddressOf(place) => self.address(*place),
+            ExprKind::AddressOf(place) => self.address_within(*place, Reach::Address),
             ExprKind::LabelAddress(label) => self.label_address(id, *label),
             ExprKind::Cast(operand) => self.cast(id, *operand),
             ExprKind::Unary(op, operand) => self.unary(id, *op, *operand),
             ExprKind::Binary(op, a, b) => self.binary(id, *op, *a, *b),
-            ExprKind::PointerAdd(a, b) => self.pointer_add(*a, *b),
+            ExprKind::PointerAdd(a, b) => self.pointer_add(*a, *b, Reach::Address),
             ExprKind::PointerDiff(a, b) => self.pointer_diff(id, *a, *b),
             ExprKind::LogicalNot(_) | ExprKind::LogicalAnd(..) | ExprKind::LogicalOr(..) => {
                 let truth = self.condition(id)?;
@@ -77,7 +78,7 @@ impl Lowering<'_, '_> {
         Ok(Expr::int(0, 32))
     }
 
-    /// Evaluates an expression whose value nobody wants.
+    /// Evaluates an expression whose value is not used.
     pub fn effect(&mut self, id: ExprId) -> Result<()> {
         let unit = self.unit;
         let expr = &unit.exprs[id];

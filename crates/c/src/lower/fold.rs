@@ -1,8 +1,9 @@
 //! Building expressions: constants are computed, and what does nothing is left out.
 //!
-//! Every tree that lowering makes goes through these constructors. They know the identities that C's implicit conversions
-//! produce all the time (`!= 0` of a comparison that was widened to `int`, a cast of a cast, a field's offset added to an
-//! element's), so that conditions come out as clean `i1` comparisons and addresses as one base plus one number.
+//! Every tree that lowering makes goes through these constructors. They know the identities that C's implicit
+//! conversions produce all the time (`!= 0` of a comparison that was widened to `int`, a cast of a cast, a field's
+//! offset added to an element's), so that conditions come out as clean `i1` comparisons and addresses as one base plus
+//! one number.
 
 use super::builder::FunctionBuilder;
 use super::scalar::zero;
@@ -279,7 +280,7 @@ fn fold_pointers(op: BinaryOp, width: u16, a: u128, b: u128) -> Option<Expr> {
     })
 }
 
-/// Floats in formats that the host has. Arithmetic on `F80` is left to whoever runs the program.
+/// Floats in formats that the host has. Arithmetic on `F80` is left to the interpreter.
 fn fold_floats(op: BinaryOp, kind: FloatKind, a: u128, b: u128) -> Option<Expr> {
     let (x, y) = match kind {
         FloatKind::F32 => (f64::from(f32::from_bits(a as u32)), f64::from(f32::from_bits(b as u32))),

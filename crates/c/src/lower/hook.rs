@@ -62,7 +62,8 @@ impl FunctionBuilder<'_, '_> {
         self.link.texts.texts[span.text].clone()
     }
 
-    /// Calls the program's functions with the `destructor` attribute, last defined first, as the end of the process does.
+    /// Calls the program's functions with the `destructor` attribute, last defined first, as the end of the process
+    /// does.
     pub fn run_destructors(&mut self) {
         for destructor in self.link.marked(|function| function.is_destructor).into_iter().rev() {
             self.call(destructor, Vec::new());

@@ -1,7 +1,7 @@
 //! How automatic objects start.
 //!
-//! The checker gives a flat list of values with offsets, and says whether the rest is zero. What a value will be stored to
-//! anyway is not cleared first; strings become stores of their characters when they are short.
+//! The checker gives a flat list of values with offsets, and says whether the rest is zero. What a value will be stored
+//! to anyway is not cleared first; strings become stores of their characters when they are short.
 
 use super::body::{Home, Lowering};
 use super::place::{How, Place};
@@ -42,7 +42,7 @@ impl Lowering<'_, '_> {
 
     pub fn initialize(&mut self, var: VarId, home: Home, init: &LocalInit) -> Result<()> {
         let ty = self.body.vars[var].ty;
-        // Nobody else can know the object yet: its initialisation is no atomic access.
+        // No other thread can know the object yet: its initialisation is no atomic access.
         let how = How { volatile: ty.quals.is_volatile, ..How::PLAIN };
         let ptr = match home {
             Home::Register(local) => return self.initialize_register(var, local, init),

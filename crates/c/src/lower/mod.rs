@@ -1,7 +1,8 @@
 //! From checked translation units to the representation.
 //!
 //! [`lower`] links the units of a program by name, starts at `main` (or, without one, at everything that other files
-//! could call), and lowers each function that what it has lowered so far refers to. What nothing refers to is not there.
+//! could call), and lowers each function that what it has lowered so far refers to. What nothing refers to is not
+//! there.
 //!
 //! | file | what it is about |
 //! |---|---|
@@ -10,6 +11,7 @@
 //! | `body` | a C function: parameters, variables, what becomes a register |
 //! | `expression`, `operator`, `condition` | values, and the order of their effects |
 //! | `place`, `record`, `initialize` | lvalues and bit-fields; values that are no scalars |
+//! | `index` | which indices are checked where they are written |
 //! | `call`, `signature`, `varargs`, `hook` | calls of C functions, of variadic ones, of the library |
 //! | `builtin` | atomics and other operations that are no functions |
 //! | `statement`, `scope` | control flow; what happens on the way out of a scope |
@@ -25,6 +27,7 @@ mod entry;
 mod expression;
 mod fold;
 mod hook;
+mod index;
 mod initialize;
 mod link;
 mod operator;

@@ -1,9 +1,11 @@
 //! Arithmetic, comparisons, and updates in place.
 //!
-//! C's operators choose their operation by type: signed or unsigned, integer, pointer or float. A divisor is asserted to be
-//! nonzero before dividing; when asked for, so is the absence of signed overflow before each operation that could have it.
+//! C's operators choose their operation by type: signed or unsigned, integer, pointer or float. A divisor is asserted
+//! to be nonzero before dividing; when asked for, so is the absence of signed overflow before each operation that could
+//! have it, and that each shift is one that C defines.
 
 use super::body::Lowering;
+use super::index::Reach;
 use super::place::{How, Place};
 use super::scalar::Scalar;
 use crate::diagnostic::Result;
@@ -34,6 +36,10 @@ impl Lowering<'_, '_> {
         if let Some(truth) = self.comparison(op, scalar, &left, &right) {
             return Ok(self.as_int(truth));
         }
+        let right = match is_shift(op) {
+            true => (right, self.scalar(b)?),
+            false => (right, scalar),
+        };
         Ok(self.arithmetic(op, scalar, left, right))
     }
 
@@ -59,9 +65,14 @@ impl Lowering<'_, '_> {
         Some(if swapped { self.b.binary(op, right, left) } else { self.b.binary(op, left, right) })
     }
 
-    /// An arithmetic operation on two values of one type, with the assertions that belong to it.
-    pub fn arithmetic(&mut self, op: BinaryOp, scalar: Scalar, left: Expr, right: Expr) -> Expr {
+    /// An arithmetic operation on two values of one type, with the assertions that belong to it. The amount of a shift
+    /// comes in its own type.
+    fn arithmetic(&mut self, op: BinaryOp, scalar: Scalar, left: Expr, right: (Expr, Scalar)) -> Expr {
         use ir::BinaryOp as Ir;
+        let (left, right) = match is_shift(op) {
+            true => self.shift_operands(op, scalar, left, right),
+            false => (left, right.0),
+        };
         if scalar.is_float() {
             let op = match op {
                 BinaryOp::Add => Ir::FAdd,
@@ -76,7 +87,7 @@ impl Lowering<'_, '_> {
         if matches!(op, BinaryOp::Div | BinaryOp::Rem) {
             right = self.check_divisor(right);
         }
-        if self.wants_overflow_check(scalar) && !matches!(op, BinaryOp::Shl | BinaryOp::Shr) {
+        if self.wants_overflow_check(scalar) && !is_shift(op) {
             left = self.b.reusable(left);
             right = self.b.reusable(right);
             self.check_overflow(op, scalar, &left, &right);
@@ -144,8 +155,39 @@ impl Lowering<'_, '_> {
         self.b.assert(fine, Property::SignedOverflow, "signed overflow");
     }
 
+    /// Both operands of a shift in the type of the left one, with the assertions that belong to it (C11 6.5.7): the
+    /// amount is neither negative nor as large as the width; and what a signed number loses by a shift to the left are
+    /// zeros, its sign included.
+    fn shift_operands(
+        &mut self,
+        op: BinaryOp,
+        scalar: Scalar,
+        left: Expr,
+        (amount, of_amount): (Expr, Scalar),
+    ) -> (Expr, Expr) {
+        let (Scalar::Int { bits, signed }, true) = (scalar, self.b.link.options.check_signed_overflow) else {
+            return (left, self.b.convert(amount, of_amount, scalar));
+        };
+        let (left, amount) = (self.b.reusable(left), self.b.reusable(amount));
+        let width = self.b.type_of(&amount).bits(self.b.model());
+        let fits = self.b.binary(ir::BinaryOp::ULt, amount.clone(), Expr::int(u128::from(bits), width));
+        if fits != Expr::bool(true) {
+            self.b.assert(fits, Property::SignedOverflow, "shift by a negative or too large amount");
+        }
+        let amount = self.b.convert(amount, of_amount, scalar);
+        if signed && op == BinaryOp::Shl {
+            let amount = self.b.reusable(amount.clone());
+            let most = self.b.binary(ir::BinaryOp::LShr, Expr::int((1 << (bits - 1)) - 1, bits), amount);
+            let keeps = self.b.binary(ir::BinaryOp::ULe, left.clone(), most);
+            if keeps != Expr::bool(true) {
+                self.b.assert(keeps, Property::SignedOverflow, "signed left shift that does not fit");
+            }
+        }
+        (left, amount)
+    }
+
     /// How many bits a value needs as a signed number, as far as one sees at a glance.
-    fn needed_bits(&self, value: &Expr) -> u16 {
+    pub fn needed_bits(&self, value: &Expr) -> u16 {
         let model = self.b.model();
         match value {
             Expr::Const { ty: Type::Int(width), bits } => {
@@ -155,16 +197,23 @@ impl Lowering<'_, '_> {
             }
             Expr::Cast(CastOp::SignExtend, _, inner) => self.b.type_of(inner).bits(model),
             Expr::Cast(CastOp::ZeroExtend, _, inner) => self.b.type_of(inner).bits(model) + 1,
+            Expr::Binary(ir::BinaryOp::Mul, operands) => operands
+                .iter()
+                .map(|operand| self.needed_bits(operand))
+                .sum::<u16>()
+                .min(self.b.type_of(value).bits(model)),
             value => self.b.type_of(value).bits(model),
         }
     }
 
     // ---- pointers
 
-    pub fn pointer_add(&mut self, a: ExprId, b: ExprId) -> Result<Expr> {
+    pub fn pointer_add(&mut self, a: ExprId, b: ExprId, reach: Reach) -> Result<Expr> {
         let from = self.scalar(b)?;
         let (pointer, bytes) = self.operands(a, b)?;
-        Ok(self.plus_bytes(pointer, bytes, from))
+        let bytes = self.b.resize(bytes, self.b.word(), from.is_signed());
+        let bytes = self.check_index(a, &pointer, bytes, reach);
+        Ok(self.b.binary(ir::BinaryOp::PtrAdd, pointer, bytes))
     }
 
     fn plus_bytes(&mut self, pointer: Expr, bytes: Expr, from: Scalar) -> Expr {
@@ -233,11 +282,14 @@ impl Lowering<'_, '_> {
         let old = self.b.convert(old, update.scalar, update.compute);
         let new = match update.op {
             UpdateOp::PointerAdd => self.plus_bytes(old, operand, update.operand_type),
+            UpdateOp::Arithmetic(op) if is_shift(op) => {
+                self.arithmetic(op, update.compute, old, (operand, update.operand_type))
+            }
             UpdateOp::Arithmetic(op) => {
                 let operand = self.b.convert(operand, update.operand_type, update.compute);
                 match self.comparison(op, update.compute, &old, &operand) {
                     Some(truth) => self.as_int(truth),
-                    None => self.arithmetic(op, update.compute, old, operand),
+                    None => self.arithmetic(op, update.compute, old, (operand, update.compute)),
                 }
             }
         };
@@ -257,10 +309,17 @@ impl Lowering<'_, '_> {
             Some(op) => {
                 let ty = self.integer_of(update.scalar);
                 let signed = update.operand_type.is_signed();
+                let given = operand.clone();
                 let operand = self.b.resize(operand, ty, signed);
-                let keeps = wanted.then(|| self.b.new_temp(ty));
+                let keeps = (wanted || self.wants_overflow_check(update.compute)).then(|| self.b.new_temp(ty));
                 let at = how.access(ptr, ty);
                 self.b.push(Op::ReadModifyWrite { dst: keeps, at, op, value: operand.clone() });
+                if let (UpdateOp::Arithmetic(checked), Some(old)) = (update.op, keeps) {
+                    // (In one step it can only be seen afterwards.)
+                    let old = self.b.convert(Expr::Local(old), update.scalar, update.compute);
+                    let given = self.b.convert(given, update.operand_type, update.compute);
+                    self.check_overflow(checked, update.compute, &old, &given);
+                }
                 let Some(old) = keeps.map(Expr::Local) else { return operand };
                 let value = if result == UpdateResult::Old { old } else { self.modified(op, old, operand) };
                 self.b.reinterpret(value, update.scalar.ir())
@@ -341,6 +400,10 @@ struct Update {
     compute: Scalar,
     operand_type: Scalar,
     scalar: Scalar,
+}
+
+fn is_shift(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::Shl | BinaryOp::Shr)
 }
 
 /// The one instruction for an atomic update, if there is one: where computing in a wider type and cutting off the rest

@@ -1,11 +1,12 @@
 //! Lvalues: where an object is, reading it, writing it.
 //!
-//! A place is a register, a piece of memory, or some bits of a storage unit. Writing to a bit-field is a load of its unit and
-//! a store of it with the bits replaced: two accesses, between which another thread may run. That is the truth of the
-//! machine, and a source of real races between neighbouring bit-fields.
+//! A place is a register, a piece of memory, or some bits of a storage unit. Writing to a bit-field is a load of its
+//! unit and a store of it with the bits replaced: two accesses, between which another thread may run. That is the truth
+//! of the machine, and a source of real races between neighbouring bit-fields.
 
 use super::body::{Home, Lowering};
 use super::fold::sign_extend;
+use super::index::Reach;
 use super::scalar::Scalar;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::typed::{ExprId, ExprKind};
@@ -44,8 +45,12 @@ impl How {
 }
 
 impl Lowering<'_, '_> {
-    /// Evaluates an lvalue up to where its object is.
+    /// Evaluates an lvalue that is going to be accessed up to where its object is.
     pub fn place(&mut self, id: ExprId) -> Result<Place> {
+        self.place_within(id, Reach::Accessed)
+    }
+
+    fn place_within(&mut self, id: ExprId, reach: Reach) -> Result<Place> {
         let unit = self.unit;
         let expr = &unit.exprs[id];
         let how = How::of(expr.ty.quals);
@@ -56,7 +61,13 @@ impl Lowering<'_, '_> {
                 Home::Dynamic(id) => Expr::Local(id),
             },
             ExprKind::Global(global) => Expr::Object(self.b.link.object(self.unit_index, *global)),
-            ExprKind::Deref(pointer) => self.rvalue(*pointer)?,
+            ExprKind::Deref(pointer) => match &unit.exprs[*pointer].kind {
+                ExprKind::PointerAdd(base, bytes) => {
+                    self.at(unit.exprs[*pointer].span);
+                    self.pointer_add(*base, *bytes, reach)?
+                }
+                _ => self.rvalue(*pointer)?,
+            },
             ExprKind::Field { base, field } => return self.field(id, *base, *field),
             ExprKind::CompoundLiteral { var, init } => {
                 let home = self.home(*var)?;
@@ -93,9 +104,13 @@ impl Lowering<'_, '_> {
         })
     }
 
-    /// The address of an lvalue that lies in memory.
+    /// The address of an lvalue that lies in memory, and is going to be accessed.
     pub fn address(&mut self, id: ExprId) -> Result<Expr> {
-        match self.place(id)? {
+        self.address_within(id, Reach::Accessed)
+    }
+
+    pub fn address_within(&mut self, id: ExprId, reach: Reach) -> Result<Expr> {
+        match self.place_within(id, reach)? {
             Place::Memory { ptr, .. } => Ok(ptr),
             Place::Register(_) | Place::Bits { .. } => {
                 let message = "the address of something that has none";
@@ -221,7 +236,8 @@ impl Lowering<'_, '_> {
         self.b.resize(value, scalar.ir(), scalar.is_signed())
     }
 
-    /// The storage unit with the bit-field's bits replaced. Loads the unit unless it is known or the bit-field is all of it.
+    /// The storage unit with the bit-field's bits replaced. Loads the unit unless it is known or the bit-field is all
+    /// of it.
     fn replaced_unit(&mut self, ptr: &Expr, bits: BitField, how: How, old: Option<Expr>, value: Expr) -> Expr {
         let unit_bits = bits.unit_bytes * 8;
         let value = self.b.resize(value, unit_type(bits), false);
@@ -258,7 +274,8 @@ impl Lowering<'_, '_> {
     }
 }
 
-/// A storage unit as accesses that are powers of two: (offset, bytes), from low to high. Only packing makes more than one.
+/// A storage unit as accesses that are powers of two: (offset, bytes), from low to high. Only packing makes more than
+/// one.
 fn unit_pieces(bits: BitField) -> Vec<(u16, u16)> {
     let mut pieces = Vec::new();
     let mut offset = 0;

@@ -1,9 +1,9 @@
 //! Values that are no scalars: structures, unions, and arrays in initialisers.
 //!
-//! A record value is the address of memory that holds it. Whoever needs the value copies it from there at once, one scalar
-//! after the other: in C, a structure assignment is no single step, and other threads can see it half done. Padding
-//! is not copied; the bytes of unions and bit-fields are, in words as large as their alignment allows. Large objects are copied
-//! by a loop over words.
+//! A record value is the address of memory that holds it. Code that needs the value copies it from there at once, one
+//! scalar after the other: in C, a structure assignment is no single step, and other threads can see it half done.
+//! Padding is not copied; the bytes of unions and bit-fields are, in words as large as their alignment allows. Large
+//! objects are copied by a loop over words.
 
 use super::body::{Home, Lowering};
 use super::place::How;
@@ -21,7 +21,7 @@ const MOST_CHUNKS: usize = 16;
 /// Where a record value is.
 pub(super) struct RecordValue {
     pub address: Expr,
-    /// Nobody else refers to this memory.
+    /// Nothing else refers to this memory.
     pub is_temporary: bool,
     pub how: How,
 }
@@ -62,7 +62,7 @@ impl Lowering<'_, '_> {
         })
     }
 
-    /// Evaluates an expression of record type into memory that nobody else knows yet.
+    /// Evaluates an expression of record type into memory to which nothing else refers yet.
     pub fn record_into(&mut self, id: ExprId, dest: Expr) -> Result<()> {
         let unit = self.unit;
         let expr = &unit.exprs[id];
@@ -238,7 +238,8 @@ impl Lowering<'_, '_> {
         self.b.switch_to(end);
     }
 
-    /// Clears an object, except where `covered` says that a scalar at that offset and of that size will be stored anyway.
+    /// Clears an object, except where `covered` says that a scalar at that offset and of that size will be stored
+    /// anyway.
     pub fn clear(&mut self, ty: QualType, to: Expr, how: How, covered: &BTreeSet<(u64, u64)>) -> Result<()> {
         let Some(size) = self.types.size_of(ty.ty) else { return Ok(()) };
         let Some(chunks) = chunks(self.types, ty.ty) else {
@@ -303,7 +304,8 @@ fn collect_struct(types: &Types, layout: &Layout, base: u64, found: &mut Vec<(u6
             }
             continue;
         };
-        // Exactly the bytes that hold bits of this field, except for those that the field before it has brought already.
+        // Exactly the bytes that hold bits of this field, except for those that the field before it has brought
+        // already.
         let start = field.offset + u64::from(bits.shift / 8);
         let end = field.offset + u64::from(bits.shift + bits.width).div_ceil(8);
         let start = start.max(bits_end);

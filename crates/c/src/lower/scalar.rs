@@ -1,7 +1,8 @@
 //! C's scalar types, reduced to what computing with them needs.
 //!
-//! The representation has no signedness and no `_Bool`; conversions in C depend on both. A [`Scalar`] is what is left of
-//! a C type when everything else about it is forgotten. `_Bool` is an `i8` that holds 0 or 1, in registers as in memory.
+//! The representation has no signedness and no `_Bool`; conversions in C depend on both. A [`Scalar`] is what is left
+//! of a C type when everything else about it is forgotten. `_Bool` is an `i8` that holds 0 or 1, in registers as in
+//! memory.
 
 use super::builder::FunctionBuilder;
 use crate::types::{self, TypeId, Types};

@@ -1,8 +1,8 @@
 //! Scopes, and what has to happen on every way out of one.
 //!
-//! A variable with a `cleanup` attribute opens a scope of its own that lasts to the end of the block around it. Leaving scopes,
-//! by falling through, `break`, `continue`, `return` or `goto`, runs the cleanups of all that are left, innermost
-//! first. Where a forward `goto` leads is known only when its label is reached, so until then it waits.
+//! A variable with a `cleanup` attribute opens a scope of its own that lasts to the end of the block around it. Leaving
+//! scopes, by falling through, `break`, `continue`, `return` or `goto`, runs the cleanups of all that are left,
+//! innermost first. Where a forward `goto` leads is known only when its label is reached, so until then it waits.
 
 use super::body::{Home, Lowering};
 use crate::diagnostic::Result;

@@ -100,7 +100,7 @@ fn reachable(blocks: &[Block]) -> Vec<bool> {
     seen
 }
 
-/// A block that ends in a jump to a block that nobody else jumps to takes over its content.
+/// A block that ends in a jump to a block without other predecessors takes over its content.
 fn merge_chains(blocks: &mut [Block], seen: &[bool]) {
     let mut predecessors = vec![0u32; blocks.len()];
     predecessors[0] = 1;
@@ -123,7 +123,7 @@ fn merge_chains(blocks: &mut [Block], seen: &[bool]) {
             let taken = std::mem::take(&mut blocks[next].instrs);
             blocks[start].instrs.extend(taken);
             blocks[start].terminator = blocks[next].terminator.clone();
-            // Nobody jumps there any more; it must not look like a predecessor of anything either.
+            // No jump leads there any more; it must not look like a predecessor of anything either.
             blocks[next].terminator.kind = TerminatorKind::Unreachable;
         }
     }
@@ -152,7 +152,8 @@ fn compact(mut blocks: Vec<Block>) -> IndexVec<BlockId, Block> {
 }
 
 /// Removes results, registers and slots that nothing uses, and numbers the others again. Parameters stay, and so do
-/// assignments to C variables: a person may want to see them. Gives the functions and objects that the function mentions.
+/// assignments to C variables: a person may want to see them. Gives the functions and objects that the function
+/// mentions.
 pub(super) fn drop_unused(function: &mut Function) -> Mentioned {
     let Body::Blocks(blocks) = &mut function.body else { return Mentioned::default() };
     let mut used = Used {

@@ -1,7 +1,7 @@
 //! Statements: control flow.
 //!
-//! Every label is a block, wherever it stands, so jumps into loops and switches whose cases lie inside loops need nothing
-//! special. Code that follows a jump and has no label is dropped by the builder as it is written.
+//! Every label is a block, wherever it stands, so jumps into loops and switches whose cases lie inside loops need
+//! nothing special. Code that follows a jump and has no label is dropped by the builder as it is written.
 
 use super::body::Lowering;
 use super::scalar::Scalar;
@@ -67,8 +67,8 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
-    /// `ERROR: ;` is how verifiers were told of places that must not be reached before there was `reach_error`. A label that
-    /// has something to do is a label.
+    /// `ERROR: ;` is how verifiers were told of places that must not be reached before there was `reach_error`. A label
+    /// that has something to do is a label.
     fn is_error_label(&self, label: LabelId, body: StmtId) -> bool {
         self.body.labels[label] == "ERROR" && matches!(self.unit.stmts[body].kind, StmtKind::Empty)
     }

@@ -1,7 +1,7 @@
 //! Variable arguments, as the target's stack holds them.
 //!
-//! The caller lays them out in memory, one cell after the other, as the System V ABI does for arguments that find no register;
-//! `va_list` is the ABI's own structure, with the registers used up. So real C code can walk the same memory.
+//! The caller lays them out in memory, one cell after the other, as the System V ABI does for arguments that find no
+//! register; `va_list` is the ABI's own structure, with the registers used up. So real C code can walk the same memory.
 
 use super::body::Lowering;
 use super::place::How;

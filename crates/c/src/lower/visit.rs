@@ -3,8 +3,8 @@
 
 use leno_ir::program::{Block, Callee, Expr, LocalId, Op, SyncOp, TerminatorKind};
 
-/// Calls `on_local` for each mention of a register, and `on_leaf` for each address of a slot, object or function (the last
-/// also where a call names it: there the leaf is a copy that is written back).
+/// Calls `on_local` for each mention of a register, and `on_leaf` for each address of a slot, object or function (the
+/// last also where a call names it: there the leaf is a copy that is written back).
 pub(super) fn visit_block(
     block: &mut Block,
     on_local: &mut impl FnMut(&mut LocalId),

@@ -44,8 +44,8 @@ impl Parser<'_> {
         self.expect(Tok::LParen, "`((` after `__attribute__`")
     }
 
-    /// `name`, `name(arguments)` or `gnu::name(arguments)`. Keywords are names here (`const`, `__noreturn__`). Only GNU's
-    /// attributes have arguments that mean something to us; those of others may be any tokens.
+    /// `name`, `name(arguments)` or `gnu::name(arguments)`. Keywords are names here (`const`, `__noreturn__`). Only
+    /// GNU's attributes have arguments that mean something to us; those of others may be any tokens.
     fn attribute(&mut self, into: &mut Vec<Attribute>, bracketed: bool) -> Result<()> {
         let token = self.token();
         if token.kind != Tok::Ident && !self.is_keyword(token) {

@@ -1,8 +1,8 @@
 //! Declarators: `*const (*f[3])(int, char)`, from the name outwards.
 //!
-//! A declarator is read from the outside in (pointers first, then what is in parentheses, then suffixes) but wanted from
-//! the inside out. So the pointers of a level wait on a stack until its inside and its suffixes have been written to
-//! the result: one pass, and one vector however deep the parentheses are.
+//! A declarator is read from the outside in (pointers first, then what is in parentheses, then suffixes) but wanted
+//! from the inside out. So the pointers of a level wait on a stack until its inside and its suffixes have been written
+//! to the result: one pass, and one vector however deep the parentheses are.
 
 use super::Parser;
 use super::specifiers::add_qualifier;

@@ -1,7 +1,7 @@
 //! Expressions, by precedence climbing.
 //!
-//! A `(` is a cast, a compound literal, a statement expression or a grouping; what follows it decides at once, because the
-//! parser knows which names are types.
+//! A `(` is a cast, a compound literal, a statement expression or a grouping; what follows it decides at once, because
+//! the parser knows which names are types.
 
 use super::Parser;
 use crate::ast::{BinaryOp, Designator, ExprId, ExprKind, IntSuffix, TypeName, UnaryOp};

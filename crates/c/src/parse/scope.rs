@@ -1,9 +1,9 @@
 //! Which identifiers name types.
 //!
-//! Only one bit per name is needed: whether, in the current scope, it is a typedef name. Scopes are an undo log: entering
-//! one notes the length of the log, a declaration that changes a name's bit logs it, leaving restores. Nothing is hashed
-//! and a scope costs nothing until it hides something. Tags, members and labels live in name spaces of their own and never
-//! come here.
+//! Only one bit per name is needed: whether, in the current scope, it is a typedef name. Scopes are an undo log:
+//! entering one notes the length of the log, a declaration that changes a name's bit logs it, leaving restores. Nothing
+//! is hashed and a scope costs nothing until it hides something. Tags, members and labels live in name spaces of their
+//! own and never come here.
 
 use crate::ast::Name;
 

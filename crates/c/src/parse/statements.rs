@@ -1,8 +1,9 @@
 //! Statements and blocks.
 //!
 //! A label may stand before a declaration or a closing brace (C23, and gcc everywhere): then it labels an empty
-//! statement. Among the items of a block every label does: `case 1: case 2: f();` is three items, which means the same and
-//! keeps trees low however many labels there are. `if`, `switch` and loops are scopes of their own, for what their conditions may declare.
+//! statement. Among the items of a block every label does: `case 1: case 2: f();` is three items, which means the same
+//! and keeps trees low however many labels there are. `if`, `switch` and loops are scopes of their own, for what their
+//! conditions may declare.
 
 use super::Parser;
 use super::declarations::Declared;

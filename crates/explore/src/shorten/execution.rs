@@ -2,17 +2,14 @@
 
 use super::goal::Goal;
 use crate::event::Footprint;
-use crate::run::{Ran, Statics, run_event, run_invisible};
 use crate::task::What;
+use crate::visible_step::{Ran, Statics, run_event, run_invisible};
 use crate::witness::claim;
-use leno_ir::interp::{
-    Environment, FileHandle, Image, MAIN, Machine, Next, OpenMode, Options, Source, Status, ThreadId,
-};
+use leno_ir::interp::{Environment, Image, Isolated, MAIN, Machine, Next, Options, Source, Status, ThreadId};
 use leno_ir::program::Op;
 use leno_ir::witness::{Claim, Input, Observer, Recorder, Step, Witness};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
-use std::io::SeekFrom;
 
 /// A thread makes so many events, or as many as it can.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -142,7 +139,8 @@ impl<'a, 'p> Course<'a, 'p> {
         run: impl FnOnce(&mut Machine<'p>, &Statics, &mut dyn Environment, &mut Watch<'_, O>) -> Ran<'p>,
     ) -> Happened {
         let speaker = RefCell::new((MAIN, "main".to_string()));
-        let mut inputs = Given { from: self.inputs, given: &mut execution.given, speaker: &speaker, clock: 0 };
+        let mut inputs =
+            Given { from: self.inputs, given: &mut execution.given, speaker: &speaker, world: Isolated::default() };
         let mut watched = Watch { speaker: &speaker, steps: 0, most: self.budget.get(), observer };
         let ran = run(&mut execution.machine, self.statics, &mut inputs, &mut watched);
         self.spend(watched.steps);
@@ -169,7 +167,7 @@ impl<'a, 'p> Course<'a, 'p> {
             if let Happened::Met(_) = happened {
                 break;
             }
-            // What nobody can see was done together with the visible step before it.
+            // What is invisible was done together with the visible step before it.
             if points.take(&step.thread) {
                 continue;
             }
@@ -253,12 +251,12 @@ struct Given<'a> {
     from: &'a BTreeMap<String, Vec<Input>>,
     given: &'a mut BTreeMap<String, Vec<Input>>,
     speaker: &'a RefCell<(ThreadId, String)>,
-    clock: u64,
+    world: Isolated,
 }
 
 impl Environment for Given<'_> {
     fn outside(&mut self) -> &mut dyn Environment {
-        self
+        &mut self.world
     }
 
     fn nondet(&mut self, _: ThreadId, width: u16, _: Source) -> u128 {
@@ -268,27 +266,6 @@ impl Environment for Given<'_> {
         let bits = self.from.get(name).and_then(|inputs| inputs.get(given.len())).map_or(0, |input| input.bits) & mask;
         given.push(Input { width, bits });
         bits
-    }
-    fn write(&mut self, _: FileHandle, _: &[u8]) -> bool {
-        true
-    }
-    fn read(&mut self, _: FileHandle, _: &mut [u8]) -> Option<usize> {
-        Some(0)
-    }
-    fn open(&mut self, _: &[u8], _: OpenMode) -> Option<FileHandle> {
-        None
-    }
-    fn close(&mut self, _: FileHandle) {}
-    fn seek(&mut self, _: FileHandle, _: SeekFrom) -> Option<u64> {
-        None
-    }
-    fn flush(&mut self, _: FileHandle) {}
-    fn remove(&mut self, _: &[u8]) -> bool {
-        false
-    }
-    fn clock(&mut self) -> u64 {
-        self.clock += 1000;
-        self.clock
     }
 }
 
@@ -366,7 +343,7 @@ impl Scribe for Pen {
 }
 
 impl Pen {
-    /// What the threads of the claim did unseen belongs to it; that of others nobody needs.
+    /// What the threads of the claim did unseen belongs to it; that of others is not needed.
     fn finish(mut self, claim: &Claim) -> Vec<Step> {
         for thread in claim.threads() {
             if let Some(steps) = self.later.remove(thread) {

@@ -2,10 +2,10 @@
 //!
 //! The threads may be others: when two of them run the same code, it does not matter which one fails.
 
-use crate::deadlock::circle;
 use crate::event::Footprint;
-use crate::run::{Inputs, Ran, Statics, add_accesses, run_event};
 use crate::task::What;
+use crate::visible_step::{Inputs, Ran, Statics, add_accesses, run_event};
+use leno_engine::witness::wait_cycle;
 use leno_ir::interp::{Blocked, Ending, Machine, Next, Status, ThreadId, ViolationKind};
 use leno_ir::program::{Op, Span};
 use leno_ir::witness::Claim;
@@ -110,7 +110,7 @@ fn deadlock(machine: &Machine<'_>, wanted: &[Span]) -> Option<What> {
     let is_stuck = machine.threads().ids().all(|thread| !machine.enabled(thread));
     let blocked = match is_stuck.then(|| machine.deadlock()) {
         Some(Ending::Deadlock(blocked)) if is_wanted(&blocked) => blocked,
-        _ => circle(machine).filter(|blocked| is_wanted(blocked))?,
+        _ => wait_cycle(machine).filter(|blocked| is_wanted(blocked))?,
     };
     Some(What::Deadlock(blocked))
 }

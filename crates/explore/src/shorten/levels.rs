@@ -1,7 +1,8 @@
 //! Every schedule with one block, then with two, and so on: what is found first has the fewest.
 //!
-//! States that were reached before, by the same thread and with no more blocks, are not followed again. So the effort is bounded by
-//! the number of states, not of schedules; for small programs that is little, and for others the budget ends it.
+//! States that were reached before, by the same thread and with no more blocks, are not followed again. So the effort
+//! is bounded by the number of states, not of schedules; for small programs that is little, and for others the budget
+//! ends it.
 
 use super::execution::{Course, Execution, Happened, Schedule, able};
 use crate::event::Footprint;
@@ -66,7 +67,8 @@ impl<'p> Course<'_, 'p> {
         None
     }
 
-    /// Lets a thread run, and keeps every state on its way that is new. The last block leads to the violation if it gives one.
+    /// Lets a thread run, and keeps every state on its way that is new. The last block leads to the violation if it
+    /// gives one.
     fn run_block(&self, state: &State<'p>, thread: ThreadId, levels: &mut Levels<'p>) -> Option<Execution<'p>> {
         let mut execution = state.execution.clone();
         self.spend(execution.machine.weight());

@@ -1,10 +1,10 @@
 //! The same execution, with fewer switches: another order of independent events.
 //!
-//! Events are ordered by what they touch. Those that did not happen before the violation are left out. Of the orders of the
-//! rest that respect the dependences we want one with the fewest blocks. In such an order a thread may always run as far as
-//! the dependences let it (an event that is taken from a later block to an earlier one of its thread makes no new block), so
-//! the only question is who comes next. We keep the furthest cuts that so many blocks can reach, for one more block at a
-//! time: all of them if there are few, which is then the best there is.
+//! Events are ordered by what they touch. Those that did not happen before the violation are left out. Of the orders of
+//! the rest that respect the dependences we want one with the fewest blocks. In such an order a thread may always run
+//! as far as the dependences let it (an event that is taken from a later block to an earlier one of its thread makes no
+//! new block), so the only question is who comes next. We keep the furthest cuts that so many blocks can reach, for one
+//! more block at a time: all of them if there are few, which is then the best there is.
 
 use super::execution::{Course, Happened, Schedule};
 use crate::event::{Access, Clock, Footprint};

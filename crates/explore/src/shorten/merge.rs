@@ -1,7 +1,7 @@
 //! Fewer blocks by trial: drop one, or move it to where its thread ran before or will run again.
 //!
-//! Another order of dependent events is another execution, which may still fail. Each change is tried on the interpreter from the
-//! start; the first that helps is kept, until none does.
+//! Another order of dependent events is another execution, which may still fail. Each change is tried on the
+//! interpreter from the start; the first that helps is kept, until none does.
 
 use super::execution::{Course, Schedule};
 

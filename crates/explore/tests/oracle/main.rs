@@ -1,34 +1,35 @@
-//! The reduced search against plain ones, on programs that nobody wrote.
+//! The reduced search against unreduced ones, on generated programs.
 //!
 //! Each generated program is explored with reduction, and then
 //!
-//! - by a search of all states that knows nothing but the interpreter (`states`): both must come to the same violations, races and
-//!   deadlocks, at the same places;
+//! - by a search of all states that knows nothing but the interpreter (`states`): both must come to the same
+//!   violations, races and deadlocks, at the same places;
 //! - by a search of all traces without reduction (`leno_explore::all_traces`): there must be as many as the reduced
 //!   search explored, and it must have explored none of them twice, and none in vain;
 //!
 //! and everything that is found must be a real execution. A program on which they differ is made small and shown.
-//! `LENO_ORACLE=1000` compares more programs than the few of every run, `LENO_ORACLE_FROM` says where to begin.
+//! `LENO_ORACLE=1000` compares more programs than the few of every run, `LENO_ORACLE_FROM` says where to begin, and
+//! `LENO_ORACLE_STATES=1000000` leaves out fewer of the larger ones.
 
 mod states;
 
 use leno_c::driver::{Input, Options, compile};
-use leno_explore::{
-    Explored, Finding, Limits, NoTraces, Properties, Visitor, What, all_traces, explore_all, options, witness,
-};
+use leno_engine::witness::{Stepped, follow};
+use leno_engine::{Bounds, Context, Properties, Task, machine_options};
+use leno_explore::{Explored, Finding, NoTraces, Visitor, What, all_traces, explore_all, witness};
 use leno_generate::{DECLARATIONS, Feature, Shape, generate, shrink};
-use leno_ir::interp::{Captured, Image, StepResult};
+use leno_ir::analysis::facts::Facts;
+use leno_ir::interp::Image;
 use leno_ir::program::{Program, Span};
 use states::{At, Fault, Truth};
 use std::collections::BTreeSet;
 use std::time::Instant;
 
-/// A program with more states than this is left out.
-const MOST_STATES: usize = 20_000;
-/// And so is the comparison of traces with more that are not finished.
-const MOST_TRACES: usize = 20_000;
-/// And the search with reduction gives up here.
-const MOST_EXECUTIONS: u64 = 20_000;
+/// A program with more states than this is left out, and so are the comparison of more traces that are not finished,
+/// and a search with reduction that has more executions.
+fn most() -> u64 {
+    number("LENO_ORACLE_STATES", 20_000)
+}
 
 const ALL: Properties = Properties::DEFAULT;
 
@@ -77,20 +78,18 @@ impl Visitor for Collected<'_> {
 
 /// Why a finding is no real execution, if it is none.
 fn astray(program: &Program, finding: &Finding) -> Option<String> {
-    let found = witness(program, finding);
+    let found = witness(&Facts::new(program), finding);
     let image = Image::new(program);
-    match found.follow(&image, &options(finding.spurious_wakeups), Captured::new(0)) {
+    match follow(&found, &image, &machine_options(finding.spurious_wakeups)) {
         Err(astray) => Some(format!("{:?} cannot be followed: {astray:?}", finding.what)),
-        Ok((mut machine, end)) => {
+        Ok((mut follower, end)) => {
             let (expected, happened) = match (&finding.what, end) {
                 // A step that others could see has not been made yet.
-                (What::Violation(violation), None) => {
-                    (true, Some(machine.step(violation.thread, &mut Captured::new(0))))
-                }
+                (What::Violation(violation), None) => (true, Some(follower.step(violation.thread))),
                 (What::Violation(_), end) => (true, end),
                 (_, end) => (false, end),
             };
-            let is_violation = matches!(happened, Some(StepResult::Violation(_)));
+            let is_violation = matches!(happened, Some(Stepped::Violation(_)));
             (expected != is_violation).then(|| format!("{:?} ends in {happened:?}", finding.what))
         }
     }
@@ -123,9 +122,11 @@ struct Compared {
 }
 
 fn reduced<'p>(program: &'p Program, properties: Properties, spurious: bool) -> (Explored, Collected<'p>) {
-    let limits = Limits { interrupted: &|stats| stats.executions > MOST_EXECUTIONS, depth: 2_000 };
+    let bounds = Bounds { executions: Some(most()), depth: 2_000, ..Bounds::default() };
+    let task = Task { bounds, ..Task::new(properties) };
     let mut collected = Collected::new(program);
-    let explored = explore_all(program, properties, &limits, spurious, &mut collected);
+    let facts = Facts::new(program);
+    let explored = explore_all(&facts, &task, &Context::default(), spurious, &mut collected);
     (explored, collected)
 }
 
@@ -133,7 +134,7 @@ fn reduced<'p>(program: &'p Program, properties: Properties, spurious: bool) -> 
 fn compare_faults(program: &Program) -> Result<Option<(Compared, BTreeSet<u64>)>, Difference> {
     // Waits may end by themselves, except where deadlocks are concerned: as `explore` has it.
     let (Some(waking), Some(waiting)) =
-        (states::search(program, true, MOST_STATES), states::search(program, false, MOST_STATES))
+        (states::search(program, true, most() as usize), states::search(program, false, most() as usize))
     else {
         return Ok(None);
     };
@@ -165,7 +166,7 @@ fn compare(program: &Program) -> Result<Compared, Difference> {
     let Some((mut compared, explored)) = compare_faults(program)? else {
         return Ok(Compared { is_skipped: true, ..Compared::default() });
     };
-    match all_traces(program, MOST_TRACES) {
+    match all_traces(&Facts::new(program), most() as usize) {
         Ok(_) if compared.redundant > 0 => {
             Err((Kind::Redundant, format!("{} executions were given up as redundant", compared.redundant)))
         }
@@ -206,8 +207,8 @@ fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|count| count.parse().ok()).unwrap_or(default)
 }
 
-/// Generates programs and compares them; if some differ, the first of them is made small and shown. At most one in so many may
-/// be left out.
+/// Generates programs and compares them; if some differ, the first of them is made small and shown. At most one in so
+/// many may be left out.
 fn compare_generated(
     seeds: std::ops::Range<u64>,
     shape: impl Fn(u64) -> Shape,
@@ -263,6 +264,20 @@ fn the_reduced_search_agrees_with_the_plain_ones() {
     compare_generated(from..from + number("LENO_ORACLE", 100), shape, compare, 10);
 }
 
+/// More threads, and fewer kinds of things that they do: so they meet more often.
+#[test]
+fn larger_programs_agree_too() {
+    let from = number("LENO_ORACLE_FROM", 0);
+    let shape = |seed: u64| {
+        let (threads, statements) = [(3, 10), (4, 8), (5, 6)][seed as usize % 3];
+        Shape { threads, statements, features: MEETING.to_vec(), features_at_once: 2, ..Shape::default() }
+    };
+    // (Many are too large with the limits of every run.)
+    compare_generated(from..from + number("LENO_ORACLE", 100) / 2, shape, compare, 1);
+}
+
+const MEETING: [Feature; 4] = [Feature::Atomics, Feature::Mutexes, Feature::Sections, Feature::Arrays];
+
 /// A program with loops that wait has infinitely many traces, so only what can go wrong is compared.
 #[test]
 fn loops_that_wait_hide_nothing() {
@@ -301,7 +316,7 @@ fn what_was_found_before_stays_mended() {
 #[test]
 fn a_race_shrinks_to_two_accesses() {
     let has_race = |tree: &leno_generate::Program| {
-        let truth = states::search(&compiled(&tree.to_preprocessed()), false, MOST_STATES);
+        let truth = states::search(&compiled(&tree.to_preprocessed()), false, most() as usize);
         truth.is_some_and(|truth| truth.faults.iter().any(|fault| matches!(fault, Fault::Race(..))))
     };
     let racy: Vec<_> =

@@ -1,18 +1,17 @@
 //! A search that knows nothing but the interpreter: every step that can be made in every state that can be reached.
 //!
-//! The only liberty it takes is that steps which nobody else can notice are made at once. States are remembered by a hash of all
-//! of them, so each is followed once. A thread that violates a property stops there, and the others go on: this is as if it had
-//! not been scheduled any more (inside of an atomic section nobody else could go on, so there the path ends).
+//! The only liberty it takes is that steps which nobody else can notice are made at once. States are remembered by a
+//! hash of all of them, so each is followed once. A thread that violates a property stops there, and the others go on:
+//! this is as if it had not been scheduled any more (inside of an atomic section nobody else could go on, so there the
+//! path ends).
 
 use leno_ir::index::Idx;
 use leno_ir::interp::{
-    Ending, Environment, FileHandle, Footprint, Image, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId,
-    Wait,
+    Ending, Environment, Footprint, Image, Isolated, Machine, Next, Source, Status, StepResult, ThreadId, Wait,
 };
 use leno_ir::program::{Op, Program, Span};
 use std::collections::{BTreeSet, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::SeekFrom;
 
 /// Something that can go wrong, and where.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -58,6 +57,7 @@ pub struct Truth {
 struct Values {
     script: Vec<u128>,
     widths: Vec<u16>,
+    world: Isolated,
 }
 
 impl Values {
@@ -77,32 +77,12 @@ impl Values {
 
 impl Environment for Values {
     fn outside(&mut self) -> &mut dyn Environment {
-        self
+        &mut self.world
     }
 
     fn nondet(&mut self, _: ThreadId, width: u16, _: Source) -> u128 {
         self.widths.push(width);
         self.script.get(self.widths.len() - 1).copied().unwrap_or(0)
-    }
-    fn write(&mut self, _: FileHandle, _: &[u8]) -> bool {
-        true
-    }
-    fn read(&mut self, _: FileHandle, _: &mut [u8]) -> Option<usize> {
-        Some(0)
-    }
-    fn open(&mut self, _: &[u8], _: OpenMode) -> Option<FileHandle> {
-        None
-    }
-    fn close(&mut self, _: FileHandle) {}
-    fn seek(&mut self, _: FileHandle, _: SeekFrom) -> Option<u64> {
-        None
-    }
-    fn flush(&mut self, _: FileHandle) {}
-    fn remove(&mut self, _: &[u8]) -> bool {
-        false
-    }
-    fn clock(&mut self) -> u64 {
-        0
     }
 }
 
@@ -110,7 +90,7 @@ impl Environment for Values {
 pub fn search(program: &Program, spurious_wakeups: bool, most: usize) -> Option<Truth> {
     let image = Image::new(program);
     let mut search = Search { seen: HashSet::new(), stack: Vec::new(), truth: Truth::default() };
-    let start = Machine::new(&image, &leno_explore::options(spurious_wakeups));
+    let start = Machine::new(&image, &leno_engine::machine_options(spurious_wakeups));
     search.settle(start, ThreadId::new(0));
     while let Some(machine) = search.stack.pop() {
         if search.seen.len() > most {
@@ -147,7 +127,7 @@ impl<'p> Search<'p> {
         let mut script = Some(Vec::new());
         while let Some(values) = script {
             let mut next = machine.clone();
-            let mut values = Values { script: values, widths: Vec::new() };
+            let mut values = Values { script: values, widths: Vec::new(), world: Isolated::default() };
             match next.step(thread, &mut values) {
                 StepResult::Done => after.push(next),
                 StepResult::Violation(violation) => {
@@ -244,7 +224,7 @@ fn accesses(machine: &Machine<'_>, thread: ThreadId) -> Vec<Footprint> {
         let mut script = Some(Vec::new());
         while let Some(values) = script {
             let mut next = machine.clone();
-            let mut values = Values { script: values, widths: Vec::new() };
+            let mut values = Values { script: values, widths: Vec::new(), world: Isolated::default() };
             if next.step(thread, &mut values) == StepResult::Done && next.in_section(thread) {
                 inside.push(next);
             }

@@ -1,8 +1,9 @@
 //! The reference interpreter: the semantics page, executable.
 //!
-//! An [`Image`] is a program made ready to run. A [`Machine`] is the state of one execution of it. [`Machine::step`] makes one
-//! step of one thread, indivisibly, and everything that the machine does not decide comes from an [`Environment`]; which
-//! thread steps is the caller's choice, or a [`Scheduler`]'s. A machine is a value: clone it to fork an execution.
+//! An [`Image`] is a program made ready to run. A [`Machine`] is the state of one execution of it. [`Machine::step`]
+//! makes one step of one thread, indivisibly, and everything that the machine does not decide comes from an
+//! [`Environment`]; which thread steps is the caller's choice, or a [`Scheduler`]'s. A machine is a value: clone it to
+//! fork an execution.
 //!
 //! ```
 //! use leno_ir::interp::{Captured, Ending, Options, Random, run};
@@ -41,52 +42,29 @@
 //! # Ok::<(), leno_ir::text::TextError>(())
 //! ```
 //!
-//! | file | what is in it |
+//! | folder | what is in it |
 //! |---|---|
-//! | `value`, `arithmetic`, `float` | values with undefined bits, and what operators do to them |
-//! | `eval`, `image` | expressions and instructions, compiled |
-//! | `bytes`, `memory`, `owner` | objects, addresses, the checks of every access |
-//! | `machine`, `step`, `sync` | threads, and what each step does |
-//! | `enabled`, `schedule` | who can step, and choosing who does |
-//! | `leak` | what is left at the end |
-//! | `undefined`, `violation` | what happens on undefined values and other errors |
-//! | `external`, `stdio`, `format`, `decimal`, `scan`, `maths` | library functions that are known by name |
+//! | `value` | values with undefined bits, what operators do to them, compiled expressions |
+//! | `memory` | objects, addresses, the checks of every access, what is left at the end, and violations |
+//! | `thread` | compiled programs, threads, what each step does, which threads can step, schedules and inputs |
+//! | `library` | library functions that are known by name |
 
-mod arithmetic;
-mod bytes;
-mod decimal;
-pub mod directive;
-mod enabled;
-mod environment;
-mod eval;
-mod external;
-mod float;
-mod format;
-mod image;
-mod leak;
-mod machine;
-mod maths;
+mod library;
 mod memory;
-pub mod operate;
-mod owner;
-mod scan;
-mod schedule;
-mod stdio;
-mod step;
-mod sync;
-mod undefined;
+mod thread;
 mod value;
-mod violation;
 
 pub use crate::program::Place;
-pub use enabled::Footprint;
-pub use environment::{Captured, Environment, FileHandle, OpenMode, Source, Terminal};
-pub use external::{is_known_external, pure_call};
-pub use image::{Image, Next, private_slots};
-pub use machine::{MAIN, Machine, Options, Status, Thread, ThreadId, UndefinedPolicy};
-pub use owner::Owner;
-pub use schedule::{Blocked, Ending, Outcome, Prng, Random, RoundRobin, Scheduler, run};
-pub use step::StepResult;
-pub use sync::Wait;
+pub use library::directive;
+pub use library::external::{is_known_external, pure_call};
+pub use memory::owner::Owner;
+pub use memory::violation::{Fault, Intent, Violation, ViolationKind};
+pub use thread::enabled::Footprint;
+pub use thread::environment::{Captured, Environment, FileHandle, Isolated, OpenMode, Source, Terminal};
+pub use thread::image::{Image, Next, private_slots};
+pub use thread::machine::{MAIN, Machine, Options, Status, Thread, ThreadId, UndefinedPolicy};
+pub use thread::schedule::{Blocked, Ending, Outcome, Prng, Random, RoundRobin, Scheduler, run};
+pub use thread::step::StepResult;
+pub use thread::sync::Wait;
 pub use value::Value;
-pub use violation::{Fault, Intent, Violation, ViolationKind};
+pub use value::operate;

@@ -330,7 +330,7 @@ fn write_constant(f: &mut Formatter<'_>, ty: Type, bits: u128) -> fmt::Result {
     }
 }
 
-/// Nobody knows whether it is signed; people expect -1 and 0x80000000 all the same.
+/// Whether it is signed is not known; readers expect -1 and 0x80000000 all the same.
 fn write_integer(f: &mut Formatter<'_>, width: u16, bits: u128) -> fmt::Result {
     if !(1..=128).contains(&width) {
         return write!(f, "i{width} {bits:#x}");

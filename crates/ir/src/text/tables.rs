@@ -109,7 +109,7 @@ pub fn tidy_tables(program: &mut Program) {
     let Tidy { files, texts } = tidy;
     (program.files, program.texts) = (files.new, texts.new);
     if program.texts.len() == 1 {
-        // Nobody mentions a text.
+        // No instruction refers to a text.
         program.texts = IndexVec::new();
     }
 }

@@ -40,6 +40,7 @@ words!(Storage { Heap = "heap", Stack = "stack" });
 words!(Property {
     Assertion = "assertion",
     DivisionByZero = "division_by_zero",
+    IndexOutOfBounds = "index_out_of_bounds",
     SignedOverflow = "signed_overflow",
 });
 words!(UnaryOp { Neg = "neg", Not = "not", FNeg = "fneg", FSqrt = "fsqrt", FAbs = "fabs" });

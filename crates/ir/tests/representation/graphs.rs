@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use leno_ir::analysis::weak_topological_order::{Element, weak_topological_order};
 use leno_ir::cfg::{Cfg, LoopId};
 use leno_ir::graph::Rows;
 use leno_ir::index::Idx;
@@ -116,6 +117,54 @@ fn loops_agree_with_their_definition() {
         found_irreducible |= !loops.irreducible.is_empty();
     }
     assert!(found_nested && found_irreducible, "the random graphs are too simple");
+}
+
+/// The blocks in order, each with the heads of the loops around it, outermost first.
+fn flatten(elements: &[Element], heads: &mut Vec<BlockId>, order: &mut Vec<(BlockId, Vec<BlockId>)>) {
+    for element in elements {
+        match element {
+            Element::Block(block) => order.push((*block, heads.clone())),
+            Element::Loop(found) => {
+                let first = order.len();
+                heads.push(found.head);
+                flatten(&found.elements, heads, order);
+                heads.pop();
+                assert_eq!(order[first].0, found.head, "the head comes first");
+                let mut blocks: Vec<BlockId> = order[first..].iter().map(|(block, _)| *block).collect();
+                blocks.sort();
+                assert_eq!(blocks, found.blocks);
+            }
+        }
+    }
+}
+
+#[test]
+fn weak_topological_orders_agree_with_their_definition() {
+    let mut random = Random(5);
+    let mut deepest = 0;
+    for _ in 0..3000 {
+        let (blocks, edges) = random_graph(&mut random);
+        let cfg = Cfg::from_edges(blocks, &edges);
+        let mut order = Vec::new();
+        flatten(&weak_topological_order(&cfg), &mut Vec::new(), &mut order);
+        let all: BTreeSet<BlockId> = order.iter().map(|(block, _)| *block).collect();
+        assert_eq!((all.len(), &all), (order.len(), &reach(&edges, BlockId(0), None)), "each block once in {edges:?}");
+        let position = |block: BlockId| order.iter().position(|(other, _)| *other == block).expect("a place");
+        for (from, to) in edges.iter().filter(|(from, _)| all.contains(from)) {
+            let (before, after) = (position(*from), position(*to));
+            let goes_on = before < after;
+            // Bourdoncle: an edge back leads to the head of a loop that its source is in.
+            assert!(goes_on || order[before].1.contains(to), "{from} -> {to} in {edges:?}: {order:?}");
+        }
+        for (block, heads) in &order {
+            let is_cyclic = |head: &BlockId| {
+                reach(&edges, *block, None).contains(head) && reach(&edges, *head, None).contains(block)
+            };
+            assert!(heads.iter().all(is_cyclic), "{block} in {edges:?}");
+            deepest = deepest.max(heads.len());
+        }
+    }
+    assert!(deepest > 2, "the random graphs are too simple");
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Arithmetic as circuits. Vectors are slices of wires, the lowest bit first.
 //!
-//! Adders ripple: a chain of majorities is what SAT solvers propagate best. Products with constants are sums and differences
-//! of shifted copies, as few as possible. Division is the method of long division, whose behaviour when dividing by zero is
-//! just what SMT-LIB asks for: every subtraction of 0 succeeds.
+//! Adders ripple: a chain of majorities is what SAT solvers propagate best. Products with constants are sums and
+//! differences of shifted copies, as few as possible. Division is the method of long division, whose behaviour when
+//! dividing by zero is just what SMT-LIB asks for: every subtraction of 0 succeeds.
 
 use super::circuit::{Circuit, Wire};
 
@@ -53,8 +53,8 @@ impl Circuit {
         self.majority(a[top], !b[top], borrow)
     }
 
-    /// `factor · a`: sums and differences of shifted copies, one for each digit of the factor in the form without neighbouring
-    /// digits (a run of ones is one subtraction).
+    /// `factor · a`: sums and differences of shifted copies, one for each digit of the factor in the form without
+    /// neighbouring digits (a run of ones is one subtraction).
     pub fn multiple(&mut self, factor: u128, a: &[Wire]) -> Vec<Wire> {
         let width = a.len();
         let mut result = vec![Wire::FALSE; width];
@@ -67,7 +67,8 @@ impl Circuit {
                 let upper =
                     if negative { self.difference(&upper, shifted) } else { self.sum(&upper, shifted, Wire::FALSE) };
                 result[shift..].copy_from_slice(&upper);
-                // A negative digit is made up for by one more of the next digit but one. Past the top it does not matter.
+                // A negative digit is made up for by one more of the next digit but one. Past the top it does not
+                // matter.
                 rest = if negative { rest.wrapping_add(1) } else { rest - 1 };
             }
             rest >>= 1;
@@ -90,8 +91,9 @@ impl Circuit {
         result
     }
 
-    /// Whether the unsigned product needs more bits. It does if two bits whose places add up to the width are set; otherwise it
-    /// needs one bit more at most, and that one can be looked at (Schulte, Gok, Balzola and Brocato, 2000).
+    /// Whether the unsigned product needs more bits. It does if two bits whose places add up to the width are set;
+    /// otherwise it needs one bit more at most, and that one can be looked at (Schulte, Gok, Balzola and Brocato,
+    /// 2000).
     pub fn product_overflows(&mut self, a: &[Wire], b: &[Wire]) -> Wire {
         let far = self.places_meet(a, b, a.len());
         let (a, b) = ([a, &[Wire::FALSE]].concat(), [b, &[Wire::FALSE]].concat());
@@ -99,8 +101,8 @@ impl Circuit {
         self.or(far, product[product.len() - 1])
     }
 
-    /// The same for two's complement: bits that differ from the sign take the place of bits that are set, and the two highest
-    /// bits of a product with one bit more have to be equal.
+    /// The same for two's complement: bits that differ from the sign take the place of bits that are set, and the two
+    /// highest bits of a product with one bit more have to be equal.
     pub fn signed_product_overflows(&mut self, a: &[Wire], b: &[Wire]) -> Wire {
         let top = a.len() - 1;
         let size_a: Vec<Wire> = a[..top].iter().map(|&bit| self.xor(bit, a[top])).collect();
@@ -144,8 +146,8 @@ impl Circuit {
         (quotient, remainder)
     }
 
-    /// Shifts towards the lowest bit; `fill` comes in from above. One stage for each bit of the amount that makes a difference,
-    /// and one for all others together.
+    /// Shifts towards the lowest bit; `fill` comes in from above. One stage for each bit of the amount that makes a
+    /// difference, and one for all others together.
     pub fn shift_right(&mut self, a: &[Wire], amount: &[Wire], fill: Wire) -> Vec<Wire> {
         let width = a.len();
         let stages = width.next_power_of_two().trailing_zeros() as usize;

@@ -1,10 +1,10 @@
 //! Circuits of gates with two or three inputs, inverters on every wire, and structural hashing.
 //!
-//! This is an and-inverter graph with three more kinds of gates: exclusive or, choice and majority. They are what adders and
-//! merged states are made of, and each has a good encoding in clauses of its own; taken apart into ands they would have to be
-//! recognised again. Gates are made in canonical form (inputs ordered, inverters moved to the output), equal gates are one
-//! gate, and conjunctions are simplified with the gates below their inputs in view (the two-level rules of Brummayer and
-//! Biere).
+//! This is an and-inverter graph with three more kinds of gates: exclusive or, choice and majority. They are what
+//! adders and merged states are made of, and each has a good encoding in clauses of its own; taken apart into ands they
+//! would have to be recognised again. Gates are made in canonical form (inputs ordered, inverters moved to the output),
+//! equal gates are one gate, and conjunctions are simplified with the gates below their inputs in view (the two-level
+//! rules of Brummayer and Biere).
 
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;

@@ -1,9 +1,9 @@
 //! From gates to clauses.
 //!
-//! A gate gets a variable, and the clauses that define it (Tseitin), when something that is asked for depends on it. Trees of
-//! conjunctions whose inner gates have no other use become one gate with many inputs, and two exclusive ors in a row one with
-//! three: fewer variables, and clauses that propagate more. Inner gates that turn out to be needed later get their own
-//! definition then.
+//! A gate gets a variable, and the clauses that define it (Tseitin), when something that is asked for depends on it.
+//! Trees of conjunctions whose inner gates have no other use become one gate with many inputs, and two exclusive ors in
+//! a row one with three: fewer variables, and clauses that propagate more. Inner gates that turn out to be needed later
+//! get their own definition then.
 
 use super::INTERVAL;
 use super::circuit::{Circuit, Gate, Wire};

@@ -2,9 +2,9 @@
 //!
 //! batsat hands its whole trail to the theory at every check; the adapter remembers how much of it has been passed on.
 //!
-//! batsat tells of clauses that it learns and deletes, but not of their antecedents: a proof gets them without hints. The
-//! theory's clauses it never keeps, so each is logged when it is asked for and deleted once the learnt clause is there; except at
-//! level 0, where batsat asks for no explanations, and later relies on what was propagated.
+//! batsat tells of clauses that it learns and deletes, but not of their antecedents: a proof gets them without hints.
+//! The theory's clauses it never keeps, so each is logged when it is asked for and deleted once the learnt clause is
+//! there; except at level 0, where batsat asks for no explanations, and later relies on what was propagated.
 
 use super::{Answer, ClauseSink, Consequence, SatCore, SharedPropagator, Statistics};
 use crate::limits::{Limits, Stop};
@@ -25,6 +25,8 @@ pub struct Batsat {
 struct Watch {
     limits: Limits,
     stopped: Cell<Option<Stop>>,
+    /// How many clauses may still be learnt, one for each conflict.
+    conflicts: Option<u64>,
     proof: Proof,
     /// The numbers of learnt clauses, by their sorted literals: batsat deletes them by content.
     learnt: HashMap<Box<[batsat::Lit]>, Vec<u64>>,
@@ -35,12 +37,14 @@ struct Watch {
 impl Callbacks for Watch {
     fn stop(&self) -> bool {
         // batsat asks again before it really stops, and memory is not looked at every time: the first answer stands.
-        let stop = self.stopped.get().or_else(|| self.limits.stop());
+        let are_spent = self.conflicts == Some(0);
+        let stop = self.stopped.get().or(are_spent.then_some(Stop::Conflicts)).or_else(|| self.limits.stop());
         self.stopped.set(stop);
         stop.is_some()
     }
 
     fn on_new_clause(&mut self, clause: &[batsat::Lit], _kind: ClauseKind) {
+        self.conflicts = self.conflicts.map(|left| left.saturating_sub(1));
         if self.proof.is_on() {
             self.last = self.proof.next_id();
             self.proof.derived(self.last, clause.iter().map(|&lit| translate_back(lit).to_dimacs()), NO_HINTS);
@@ -74,6 +78,7 @@ impl Batsat {
         let watch = Watch {
             limits: Limits::default(),
             stopped: Cell::new(None),
+            conflicts: None,
             proof: proof.clone(),
             learnt: HashMap::new(),
             last: 0,
@@ -103,8 +108,8 @@ impl Batsat {
         self.solver.add_clause_reuse(&mut lits);
     }
 
-    /// Logs that the query has been refuted, by the clause of failed assumptions that batsat learnt last, or because the clauses
-    /// contradict each other without any.
+    /// Logs that the query has been refuted, by the clause of failed assumptions that batsat learnt last, or because
+    /// the clauses contradict each other without any.
     fn log_refutation(&mut self) {
         let failed: Box<[batsat::Lit]> = self.solver.unsat_core().into();
         let watch = self.solver.cb_mut();
@@ -167,6 +172,10 @@ impl SatCore for Batsat {
         // batsat's saved phases cannot be set from outside.
     }
 
+    fn bound_conflicts(&mut self, conflicts: u64) {
+        self.solver.cb_mut().conflicts = Some(conflicts);
+    }
+
     fn solve(&mut self, assumptions: &[Lit], limits: &Limits) -> Answer {
         let watch = self.solver.cb_mut();
         watch.limits = limits.clone();
@@ -174,6 +183,7 @@ impl SatCore for Batsat {
         watch.proof.query(assumptions);
         let assumptions: Vec<_> = assumptions.iter().map(|&lit| self.translate(lit)).collect();
         let answer = self.solver.solve_limited_th(&mut self.adapter, &assumptions);
+        self.solver.cb_mut().conflicts = None;
         if answer == lbool::TRUE {
             Answer::Satisfiable
         } else if answer == lbool::FALSE {

@@ -1,11 +1,12 @@
 //! CaDiCaL, with the theory as its external propagator (IPASIR-UP).
 //!
-//! Chronological backtracking is off: the theory's trail is a stack of levels, and assignments below the current level would
-//! not fit into it. Bounded variable addition (`factor`) is off too, because clauses over variables that only CaDiCaL knows
-//! have no place in a proof of ours. It is also the only technique of CaDiCaL that derives clauses which do not follow.
+//! Chronological backtracking is off: the theory's trail is a stack of levels, and assignments below the current level
+//! would not fit into it. Bounded variable addition (`factor`) is off too, because clauses over variables that only
+//! CaDiCaL knows have no place in a proof of ours. It is also the only technique of CaDiCaL that derives clauses which
+//! do not follow.
 //!
-//! A proof takes CaDiCaL's own numbers for clauses, and its antecedents as hints. Clauses that CaDiCaL sets aside when it
-//! eliminates variables may come back later, so they are not deleted from the proof.
+//! A proof takes CaDiCaL's own numbers for clauses, and its antecedents as hints. Clauses that CaDiCaL sets aside when
+//! it eliminates variables may come back later, so they are not deleted from the proof.
 
 use super::{Answer, ClauseSink, Consequence, SatCore, SharedPropagator, Statistics};
 use crate::limits::{Limits, Stop};
@@ -137,7 +138,7 @@ impl SatCore for Cadical {
                 Answer::Unsatisfiable
             }
             Status::UNKNOWN => {
-                let by_itself = if bound.is_some() { Stop::Solver } else { Stop::Cancelled };
+                let by_itself = if bound.is_some() { Stop::Conflicts } else { Stop::Cancelled };
                 Answer::Unknown(self.limits.stopped.get().unwrap_or(by_itself))
             }
         }

@@ -1,13 +1,14 @@
 //! Happens-before as clocks: reachability in one comparison, and the path behind it on demand.
 //!
-//! Nodes lie on chains (the threads, for our callers), and a chain is totally ordered. So all that is known about what comes
-//! before a node fits into one number for each chain: how many of its nodes, a prefix, come before (or are) this one. Adding an
-//! edge joins the clock of its source into its target and goes on along the chain and the other edges for as long as something
-//! grows. Clocks only grow along a branch of the search; a trail of old entries takes them back.
+//! Nodes lie on chains (the threads, for our callers), and a chain is totally ordered. So all that is known about what
+//! comes before a node fits into one number for each chain: how many of its nodes, a prefix, come before (or are) this
+//! one. Adding an edge joins the clock of its source into its target and goes on along the chain and the other edges
+//! for as long as something grows. Clocks only grow along a branch of the search; a trail of old entries takes them
+//! back.
 //!
-//! An entry also remembers the edge through which it entered the node's chain, and when. Old versions stay on the trail for
-//! as long as they may be asked for, so a path can be had *as it was known at an earlier time*: the explanation of a propagated
-//! literal must not use what came after it.
+//! An entry also remembers the edge through which it entered the node's chain, and when. Old versions stay on the trail
+//! for as long as they may be asked for, so a path can be had *as it was known at an earlier time*: the explanation of
+//! a propagated literal must not use what came after it.
 
 use super::{Edge, EdgeId, Node};
 use std::collections::VecDeque;
@@ -137,7 +138,8 @@ impl Clocks {
         node
     }
 
-    /// Takes in an edge that closes no cycle, last of `edges`; `out` lists the edges that leave each node. Appends what grew.
+    /// Takes in an edge that closes no cycle, last of `edges`; `out` lists the edges that leave each node. Appends what
+    /// grew.
     pub fn join(&mut self, edge: EdgeId, edges: &[Edge], out: &[Vec<EdgeId>], runs: &mut Vec<Run>) {
         self.work.push_back(edge);
         while let Some(edge) = self.work.pop_front() {
@@ -145,8 +147,8 @@ impl Clocks {
         }
     }
 
-    /// Joins the clock of the edge's source into its target, and into what follows that on its chain. Counts do not fall along a
-    /// chain, so an entry that does not grow at some node grows at none after it.
+    /// Joins the clock of the edge's source into its target, and into what follows that on its chain. Counts do not
+    /// fall along a chain, so an entry that does not grow at some node grows at none after it.
     fn enter(&mut self, id: EdgeId, edge: Edge, out: &[Vec<EdgeId>], runs: &mut Vec<Run>) {
         let (target, start) = (self.chain_of(edge.to), self.position(edge.to));
         let (source, first) = (edge.from.index() * self.stride, edge.to.index() * self.stride);
@@ -196,8 +198,9 @@ impl Clocks {
         }
     }
 
-    /// The edges of a path from `before` to `after` as it was known at `time`, last one first. Between them it follows chains. Of
-    /// several paths we take the one that was there first: what is older holds in more branches of the search.
+    /// The edges of a path from `before` to `after` as it was known at `time`, last one first. Between them it follows
+    /// chains. Of several paths we take the one that was there first: what is older holds in more branches of the
+    /// search.
     pub fn path(&self, before: Node, after: Node, time: Time, edges: &[Edge], mut visit: impl FnMut(EdgeId)) {
         let (chain, position) = (self.chain_of(before), self.position(before));
         let mut node = after;

@@ -1,8 +1,8 @@
 //! Explanations: the literals behind a cycle.
 //!
-//! An explanation is a clause, the negations of the literals that made the edges of some paths. A derived edge stands on a
-//! path of its own, known before it was derived, so explaining goes back in time and ends. Each edge is explained once
-//! for a clause, however many paths use it.
+//! An explanation is a clause, the negations of the literals that made the edges of some paths. A derived edge stands
+//! on a path of its own, known before it was derived, so explaining goes back in time and ends. Each edge is explained
+//! once for a clause, however many paths use it.
 
 use super::{Clocks, Edge, EdgeId, Node, Order, Reason, Time, Why};
 use crate::literal::Lit;

@@ -1,17 +1,20 @@
 //! Guesses: where nothing is known, the last reads first, each from the last write.
 //!
-//! A core decides first what has been in conflicts, and then in the order in which variables were made. For reads that is often
-//! thread by thread, and then it finds an execution only after many conflicts. We propose to go back through the execution
-//! from its end: of the last open reads of each chain the one that comes last, or has few writes left; and for it the last write
-//! that is left. Nobody tells us when an event happens; how far along its chain it is, is our guess.
+//! A core decides first what has been in conflicts, and then in the order in which variables were made. For reads that
+//! is often thread by thread, and then it finds an execution only after many conflicts. We propose to go back through
+//! the execution from its end: of the last open reads of each chain the one that comes last, or has few writes left;
+//! and for it the last write that is left. It is not known when an event happens; how far along its chain it is, is our
+//! guess.
 //!
-//! A guess finds an execution almost at once, or gets lost after one wrong choice, and then it stays lost: everything that is
-//! decided after the choice would have to be undone. So an *attempt* is short, and the next one starts from nothing, with
-//! chains that run a little faster or slower, and another weight of the writes that are left. It is the variety that counts:
-//! no single setting is good on all instances. Attempts and the core take turns, which get longer, because on some instances
-//! the guesses lead nowhere. New reads are a new question: we begin again, with the attempt that found the last solution.
+//! A guess finds an execution almost at once, or gets lost after one wrong choice, and then it stays lost: everything
+//! that is decided after the choice would have to be undone. So an *attempt* is short, and the next one starts from
+//! nothing, with chains that run a little faster or slower, and another weight of the writes that are left. It is the
+//! variety that counts: no single setting is good on all instances. Attempts and the core take turns, which get longer,
+//! because on some instances the guesses lead nowhere. New reads are a new question: we begin again, with the attempt
+//! that found the last solution.
 //!
-//! To start from the last solution instead (its line, or its sources) was tried, and is worse than to start from nothing.
+//! To start from the last solution instead (its line, or its sources) was tried, and is worse than to start from
+//! nothing.
 
 use super::{Node, Order, Read};
 use crate::literal::Lit;
@@ -137,7 +140,8 @@ impl Order {
             .map(|candidate| (candidate.lit, candidate.node))
     }
 
-    /// When the read happens, if its chain keeps this attempt's pace, less the weight of the writes that it may still come from.
+    /// When the read happens, if its chain keeps this attempt's pace, less the weight of the writes that it may still
+    /// come from.
     fn urgency(&self, read: Read) -> i64 {
         let node = self.node_of(read);
         let time = self.place(node) * self.guide.pace(self.clocks.chain_of(node)) / 100;

@@ -1,7 +1,7 @@
 //! Justifications: the paths behind an explanation, step by step, for the proof.
 //!
-//! An explanation has collected the edges that it stands on. Those that rule 1 or 2 derived become steps, in the order in which
-//! they were inserted: a derived edge stands on older ones only. What closes the cycle comes last.
+//! An explanation has collected the edges that it stands on. Those that rule 1 or 2 derived become steps, in the order
+//! in which they were inserted: a derived edge stands on older ones only. What closes the cycle comes last.
 
 use super::{Edge, Node, Order, Read, Reason, Time, Why};
 

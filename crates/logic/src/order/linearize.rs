@@ -1,9 +1,10 @@
 //! Putting a full assignment into a line.
 //!
-//! We place one node after another: a node may be placed when everything before it has been, and when it does not overwrite
-//! what a read still waits for. We stay on a chain for as long as we can (a line with few switches is easier to read), and
-//! prefer chains that let a waiting read come. If at some point nothing can be placed, each node that is ready but would
-//! overwrite is a case that the rules left open: before the write, or after the read. These are the splits.
+//! We place one node after another: a node may be placed when everything before it has been, and when it does not
+//! overwrite what a read still waits for. We stay on a chain for as long as we can (a line with few switches is easier
+//! to read), and prefer chains that let a waiting read come. If at some point nothing can be placed, each node that is
+//! ready but would overwrite is a case that the rules left open: before the write, or after the read. These are the
+//! splits.
 
 use super::{Line, Node, Order, Split};
 

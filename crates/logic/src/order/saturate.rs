@@ -1,9 +1,9 @@
 //! The rules, applied until nothing new follows.
 //!
-//! Two things set them off: a literal becomes true (an edge, a source for a read, a hit), and clocks grow because of an edge.
-//! Clocks grow in runs: nodes in a row on one chain, which now come after more nodes of another. For every run we look at what
-//! lies on these two stretches, and of several writes in a row only at the one that implies the rest: the last before a
-//! read, the first after a write.
+//! Two things set them off: a literal becomes true (an edge, a source for a read, a hit), and clocks grow because of an
+//! edge. Clocks grow in runs: nodes in a row on one chain, which now come after more nodes of another. For every run we
+//! look at what lies on these two stretches, and of several writes in a row only at the one that implies the rest: the
+//! last before a read, the first after a write.
 
 use super::{Attached, Edge, EdgeId, Guarded, Meaning, Node, Order, Read, Reason, Run, Why};
 use crate::literal::Lit;

@@ -1,7 +1,8 @@
 //! Reading what solvers say.
 //!
-//! `sat`, `unsat` or `unknown` comes first; values follow, in the form of `get-value` or of `get-model`, with vectors in any of
-//! the three notations that solvers use. What follows `unsat` does not matter: there, asking for values is an error.
+//! `sat`, `unsat` or `unknown` comes first; values follow, in the form of `get-value` or of `get-model`, with vectors
+//! in any of the three notations that solvers use. What follows `unsat` does not matter: there, asking for values is an
+//! error.
 
 use crate::smtlib::Script;
 use crate::term::{Assignment, Terms, Value};

@@ -1,7 +1,7 @@
 //! Other solvers, as programs: the question goes to standard input, the answer comes from standard output.
 //!
-//! The whole question is written at once, values included, and the input is closed: every solver can be used that way, whether
-//! it answers as it reads or reads all of it first.
+//! The whole question is written at once, values included, and the input is closed: every solver can be used that way,
+//! whether it answers as it reads or reads all of it first.
 
 use super::answer::{Verdict, parse_answer};
 use crate::limits::{Limits, Stop};
@@ -190,11 +190,8 @@ mod tests {
 
     #[test]
     fn a_deadline_is_kept() {
-        let started = Instant::now();
-        let mut limits = Limits::default();
-        limits.deadline = Some(started + Duration::from_millis(50));
-        let error = External { program: "sleep".to_string(), arguments: vec!["20".to_string()] }.solve("", &limits);
+        let limits = Limits::until(Instant::now() + Duration::from_millis(50));
+        let error = External { program: "sleep".to_string(), arguments: vec!["3600".to_string()] }.solve("", &limits);
         assert!(matches!(error, Err(ExternalError::Stopped(Stop::Time))));
-        assert!(started.elapsed() < Duration::from_secs(5));
     }
 }

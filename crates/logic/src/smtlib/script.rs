@@ -1,9 +1,9 @@
 //! Writing SMT-LIB.
 //!
 //! Terms are graphs, and text is not: a term that is used more than once, or whose text would nest deeply, becomes a
-//! definition. Definitions are numbered in the order in which they are written, and a variable is called by its name and the
-//! number of earlier variables with that name, so that the text depends on nothing but what it says. (The number also keeps
-//! variables apart from the solver's own names: `and.0` is not `and`.)
+//! definition. Definitions are numbered in the order in which they are written, and a variable is called by its name
+//! and the number of earlier variables with that name, so that the text depends on nothing but what it says. (The
+//! number also keeps variables apart from the solver's own names: `and.0` is not `and`.)
 
 use crate::term::{FunctionId, Node, Sort, Term, Terms};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -226,8 +226,8 @@ fn constant(width: u32, value: u128) -> String {
     }
 }
 
-/// There is no such operation in the standard before 2.7: the product of vectors with twice as many bits is not the product,
-/// extended.
+/// There is no such operation in the standard before 2.7: the product of vectors with twice as many bits is not the
+/// product, extended.
 fn product_overflow(width: u32, signed: bool, a: &str, b: &str) -> String {
     let extend = if signed { "sign_extend" } else { "zero_extend" };
     format!(

@@ -1,10 +1,10 @@
 //! A query as it was asked, for solvers that have no theory of order.
 //!
-//! What the solver is given is recorded when asked for, and printed as SMT-LIB with integer clocks, as in the papers: each node
-//! has a clock; an edge, a guarded edge or a source puts one clock before another; and when `r` reads from `w`, each write `v`
-//! that hits comes before `w` or after `r`. These clauses are cubic in the number of accesses to a location: this is for
-//! comparisons, not for speed. No two clocks need to differ: all demands are strict inequalities, so that ties can be broken in
-//! any way.
+//! What the solver is given is recorded when asked for, and printed as SMT-LIB with integer clocks, as in the papers:
+//! each node has a clock; an edge, a guarded edge or a source puts one clock before another; and when `r` reads from
+//! `w`, each write `v` that hits comes before `w` or after `r`. These clauses are cubic in the number of accesses to a
+//! location: this is for comparisons, not for speed. No two clocks need to differ: all demands are strict inequalities,
+//! so that ties can be broken in any way.
 //!
 //! Literals of terms are printed as the terms that they stand for, not as their clauses.
 

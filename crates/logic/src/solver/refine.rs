@@ -1,9 +1,9 @@
 //! Models that are wrong about functions, and what to tell the solver then.
 //!
-//! For the circuits an application of a function is a vector of fresh bits (see [`crate::term::Function`]). So an answer that
-//! there is no model can be relied on, and a model has to be looked at: where the value of an application is not what the function
-//! gives, the solver is told something that always holds and that this model violates, and is asked again. This ends, since
-//! there are finitely many points; with good lemmas it ends soon.
+//! For the circuits an application of a function is a vector of fresh bits (see [`crate::term::Function`]). So an
+//! answer that there is no model can be relied on, and a model has to be looked at: where the value of an application
+//! is not what the function gives, the solver is told something that always holds and that this model violates, and is
+//! asked again. This ends, since there are finitely many points; with good lemmas it ends soon.
 
 use super::Solver;
 use crate::core::Answer;
@@ -22,9 +22,9 @@ pub struct Copied {
 impl Solver {
     /// The applications of functions whose values in the model are wrong, and the model.
     ///
-    /// What depends on an application that is wrong is looked at as if that were right; also through variables that are copies
-    /// of terms where a literal holds, if that is said. So a whole chain of results is put right at once. (The first one that is
-    /// wrong has the arguments of the model, so that its lemma excludes it.)
+    /// What depends on an application that is wrong is looked at as if that were right; also through variables that are
+    /// copies of terms where a literal holds, if that is said. So a whole chain of results is put right at once. (The
+    /// first one that is wrong has the arguments of the model, so that its lemma excludes it.)
     pub fn mismatches(&mut self, terms: &Terms, copies: &[Copied]) -> (Vec<Mismatch>, Assignment) {
         let applications = self.blaster.applications();
         if applications.is_empty() {

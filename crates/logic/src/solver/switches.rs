@@ -1,12 +1,12 @@
 //! At most so many context switches.
 //!
-//! A line with at most `k` switches is made of `k + 1` segments, each of which belongs to one chain. So there are `k` *fences*,
-//! nodes of a chain of their own; for each event and each fence a literal says on which side of it the event lies; and a
-//! segment between two fences has an owner. The theory of order does the rest: events after a fence keep all that follow them
-//! on their chain behind it.
+//! A line with at most `k` switches is made of `k + 1` segments, each of which belongs to one chain. So there are `k`
+//! *fences*, nodes of a chain of their own; for each event and each fence a literal says on which side of it the event
+//! lies; and a segment between two fences has an owner. The theory of order does the rest: events after a fence keep
+//! all that follow them on their chain behind it.
 //!
-//! The bound holds under a literal. Without it, all fences come before all events, by unit propagation: a bound that is lifted
-//! costs no decisions. A bound that is not among the failed assumptions was not needed to refute the query.
+//! The bound holds under a literal. Without it, all fences come before all events, by unit propagation: a bound that is
+//! lifted costs no decisions. A bound that is not among the failed assumptions was not needed to refute the query.
 
 use super::Solver;
 use crate::literal::Lit;
@@ -14,9 +14,9 @@ use crate::order::{Chain, Node};
 use std::collections::BTreeMap;
 
 impl Solver {
-    /// The literal under which the line of these events has at most `switches` adjacent pairs of different chains. Each event
-    /// comes with the literal that says whether it happens; one that does not is passed over. Events that are made later
-    /// are not counted: bound them anew.
+    /// The literal under which the line of these events has at most `switches` adjacent pairs of different chains. Each
+    /// event comes with the literal that says whether it happens; one that does not is passed over. Events that are
+    /// made later are not counted: bound them anew.
     pub fn bound_switches(&mut self, events: &[(Node, Lit)], switches: usize) -> Lit {
         let bound = self.new_literal();
         let fences = self.add_chain();

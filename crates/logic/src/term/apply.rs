@@ -1,9 +1,10 @@
 //! Functions that the logic knows nothing of, but how to compute them.
 //!
-//! An application to constants is computed when it is built, also where a substitution makes the arguments constant. Any other
-//! one is, for circuits, a vector of fresh bits: an over-approximation, so that what is unsatisfiable stays so. A model of it
-//! need not be one: see [`Solver::mismatches`](crate::solver::Solver::mismatches), which finds applications whose value in the model is
-//! not that of the function, and [`Function::lemmas`], which says what the model should have known.
+//! An application to constants is computed when it is built, also where a substitution makes the arguments constant.
+//! Any other one is, for circuits, a vector of fresh bits: an over-approximation, so that what is unsatisfiable stays
+//! so. A model of it need not be one: see [`Solver::mismatches`](crate::solver::Solver::mismatches), which finds
+//! applications whose value in the model is not that of the function, and [`Function::lemmas`], which says what the
+//! model should have known.
 
 use super::{Node, Term, Terms};
 use std::sync::Arc;
@@ -15,8 +16,8 @@ pub trait Function: Send + Sync {
     /// The bits of the result.
     fn width(&self) -> u32;
     fn compute(&self, arguments: &[u128]) -> u128;
-    /// What always holds and does not hold in a model with this mismatch; the more of other models it excludes, the better. (With
-    /// none, or none that does, the model's arguments are said to have their value.)
+    /// What always holds and does not hold in a model with this mismatch; the more of other models it excludes, the
+    /// better. (With none, or none that does, the model's arguments are said to have their value.)
     fn lemmas(&self, _terms: &mut Terms, _mismatch: &Mismatch) -> Vec<Term> {
         Vec::new()
     }

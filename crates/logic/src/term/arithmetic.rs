@@ -1,8 +1,9 @@
 //! Products, quotients, shifts, and whether results fit.
 //!
-//! Division by zero and shifts by the width or more mean what they mean in SMT-LIB; C's rules are the business of whoever
-//! asks. Overflow of sums and differences is a matter of comparisons and signs, which share the circuit of the sum itself;
-//! overflow of products with a constant is a comparison; only overflow of other products is an operation of its own.
+//! Division by zero and shifts by the width or more mean what they mean in SMT-LIB; C's rules are the business of
+//! whoever asks. Overflow of sums and differences is a matter of comparisons and signs, which share the circuit of the
+//! sum itself; overflow of products with a constant is a comparison; only overflow of other products is an operation of
+//! its own.
 
 use super::{Node, Term, Terms, ordered, word};
 
@@ -124,7 +125,8 @@ impl Terms {
         }
     }
 
-    /// `a` shifted to the right by `b` bits, with copies of the sign from the left; all of them if `b` is the width or more.
+    /// `a` shifted to the right by `b` bits, with copies of the sign from the left; all of them if `b` is the width or
+    /// more.
     pub fn ashr(&mut self, a: Term, b: Term) -> Term {
         let width = self.common_width(a, b);
         if let Some(lifted) = self.lift2(a, b, Terms::ashr) {

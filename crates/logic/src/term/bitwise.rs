@@ -1,7 +1,7 @@
 //! Bit by bit: not, and, or, exclusive or.
 //!
-//! Masks that are one run of ones are extracts between zeros, so that what is known of extracts serves them too. Operations
-//! on concatenations are done part by part where the parts meet, or where one side is a constant.
+//! Masks that are one run of ones are extracts between zeros, so that what is known of extracts serves them too.
+//! Operations on concatenations are done part by part where the parts meet, or where one side is a constant.
 
 use super::{Node, Term, Terms, ordered, word};
 

@@ -1,8 +1,8 @@
 //! Booleans: negation, conjunction, exclusive or; everything else in terms of them.
 //!
-//! Guards of a program's paths are long conjunctions that share most of their parts, and joins are disjunctions of guards
-//! that differ in one literal. So a conjunction looks for repeated and contradicting literals among the first few of both
-//! sides, and knows `(g ∧ c) ∨ (g ∧ ¬c) = g`.
+//! Guards of a program's paths are long conjunctions that share most of their parts, and joins are disjunctions of
+//! guards that differ in one literal. So a conjunction looks for repeated and contradicting literals among the first
+//! few of both sides, and knows `(g ∧ c) ∨ (g ∧ ¬c) = g`.
 
 use super::{Node, Term, Terms, ordered};
 

@@ -1,8 +1,8 @@
 //! If-then-else.
 //!
-//! Merging the states of two paths makes one of these for every variable that differs, so they come in long chains. Rules
-//! shorten chains whose conditions or values repeat. Operations on choices between constants are carried out on the constants
-//! (`lift`), so that a counter that was raised on one path only remains a choice between two numbers.
+//! Merging the states of two paths makes one of these for every variable that differs, so they come in long chains.
+//! Rules shorten chains whose conditions or values repeat. Operations on choices between constants are carried out on
+//! the constants (`lift`), so that a counter that was raised on one path only remains a choice between two numbers.
 
 use super::{Node, Sort, Term, Terms};
 

@@ -1,8 +1,8 @@
 //! Equality and order of bit-vectors.
 //!
 //! Known bits decide what they can. An equation with a constant goes down into what it is about: the parts of a
-//! concatenation, the branches of a choice, the terms of a sum. How far is bounded by `fuel`, because such chains can be as
-//! long as the program that they come from, and graphs that share their parts have exponentially many paths.
+//! concatenation, the branches of a choice, the terms of a sum. How far is bounded by `fuel`, because such chains can
+//! be as long as the program that they come from, and graphs that share their parts have exponentially many paths.
 
 use super::{Node, Sort, Term, Terms, ordered, word};
 
@@ -20,7 +20,7 @@ impl Terms {
     }
 
     pub(super) fn eq_within(&mut self, a: Term, b: Term, fuel: &mut u32) -> Term {
-        if a == b || self.known(a).contradicts(self.known(b)) {
+        if a == b || self.known(a).contradicts(&self.known(b)) {
             return self.bool(a == b);
         }
         // A constant goes second.
@@ -39,7 +39,7 @@ impl Terms {
 
     /// The node of an equation to which no rule applies. Of one bit, being 0 is not being 1.
     pub(super) fn eq_node(&mut self, a: Term, b: Term) -> Term {
-        if a == b || self.known(a).contradicts(self.known(b)) {
+        if a == b || self.known(a).contradicts(&self.known(b)) {
             return self.bool(a == b);
         }
         let (a, b) = match (self.as_bits(a), self.as_bits(b)) {

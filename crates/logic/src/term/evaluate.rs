@@ -1,7 +1,7 @@
 //! The meaning of terms, computed.
 //!
-//! Models are checked with this. It shares nothing with the simplifier, the circuits or the constants that they fold: each
-//! operation is written down once more, as plainly as possible.
+//! Models are checked with this. It shares nothing with the simplifier, the circuits or the constants that they fold:
+//! each operation is written down once more, as plainly as possible.
 
 use super::{Node, Sort, Term, Terms, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -19,8 +19,8 @@ impl Assignment {
         Assignment::default()
     }
 
-    /// Gives a variable a value: its bits, or 0 and 1 for a Boolean; or an application of a function, whose value is computed
-    /// otherwise. Other terms are ignored.
+    /// Gives a variable a value: its bits, or 0 and 1 for a Boolean; or an application of a function, whose value is
+    /// computed otherwise. Other terms are ignored.
     pub fn set(&mut self, terms: &Terms, variable: Term, value: u128) {
         let value = Value::new(terms.sort(variable), value).number();
         match terms.node(variable) {

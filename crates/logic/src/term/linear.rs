@@ -1,20 +1,20 @@
 //! Sums in linear normal form: constant + Σ coefficient · term, modulo 2^width.
 //!
-//! Address arithmetic is made of sums, differences and products with sizes; two addresses are compared by subtracting them.
-//! A sum is stored as a spine of additions, `((t1 + k2·t2) + k3·t3) + constant`, with the terms in ascending order: equal sums
-//! are equal terms, and sums of a growing number of terms (a loop that adds something up) share their beginnings, in the
-//! arena as in the circuit.
+//! Address arithmetic is made of sums, differences and products with sizes; two addresses are compared by subtracting
+//! them. A sum is stored as a spine of additions, `((t1 + k2·t2) + k3·t3) + constant`, with the terms in ascending
+//! order: equal sums are equal terms, and sums of a growing number of terms (a loop that adds something up) share their
+//! beginnings, in the arena as in the circuit.
 //!
-//! What is put together is bounded: when two sums have more than [`ADDENDS`] terms together, they are added as they are, and
-//! only their constants are merged.
+//! What is put together is bounded: when two sums have more than [`ADDENDS`] terms together, they are added as they
+//! are, and only their constants are merged.
 
 use super::{Node, Term, Terms, word};
 
 /// The most terms that a linear form has.
 pub(super) const ADDENDS: usize = 12;
 
-/// How many complements of sums inside each other are looked through. They are not made sums themselves: as a circuit, a
-/// complement is free.
+/// How many complements of sums inside each other are looked through. They are not made sums themselves: as a circuit,
+/// a complement is free.
 const COMPLEMENTS: u32 = 4;
 
 /// Σ coefficient · term + constant. Terms are in ascending order and coefficients are not 0.
@@ -217,8 +217,8 @@ impl Terms {
         }
     }
 
-    /// `a = b` for bit-vectors one of which is a sum: common terms cancel, the constant goes to one side. `None` if the sums
-    /// are too long, or nothing is gained.
+    /// `a = b` for bit-vectors one of which is a sum: common terms cancel, the constant goes to one side. `None` if the
+    /// sums are too long, or nothing is gained.
     pub(super) fn eq_linear(&mut self, a: Term, b: Term, fuel: &mut u32) -> Option<Term> {
         if !self.is_linear(a) && !self.is_linear(b) {
             return None;

@@ -1,9 +1,9 @@
 //! Terms that are to be made again and again, with other things in the place of some variables.
 //!
-//! A [`Substitution`](super::Substitution) finds its way through terms each time. A pattern has done so once: it lists everything that depends on
-//! the variables to be replaced, operands first, and filling it is one pass over that list. Variables are asked for in the order in
-//! which they were made, and what was made before a variable is there when it is asked for; so what replaces one may depend
-//! on what has become of older terms.
+//! A [`Substitution`](super::Substitution) finds its way through terms each time. A pattern has done so once: it lists
+//! everything that depends on the variables to be replaced, operands first, and filling it is one pass over that list.
+//! Variables are asked for in the order in which they were made, and what was made before a variable is there when it
+//! is asked for; so what replaces one may depend on what has become of older terms.
 
 use super::{Node, Term, Terms};
 use rustc_hash::FxHashMap;

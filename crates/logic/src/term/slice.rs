@@ -1,7 +1,8 @@
 //! Concatenation, extraction and extension: bits moved, none computed.
 //!
-//! Concatenations lean to the right, with the high part first, so that constants and neighbouring extracts meet and merge.
-//! Extracts go down through whatever only moves bits. Each step narrows the vector, so recursion ends after 128 levels.
+//! Concatenations lean to the right, with the high part first, so that constants and neighbouring extracts meet and
+//! merge. Extracts go down through whatever only moves bits. Each step narrows the vector, so recursion ends after 128
+//! levels.
 
 use super::{MAX_WIDTH, Node, Term, Terms, word};
 
@@ -91,8 +92,8 @@ impl Terms {
         self.sign_extend(rest, width)
     }
 
-    /// The low bits of a sum of vectors that were extended for it: the sum of what they were before. Also the high bits of a
-    /// vector that was shifted to the left.
+    /// The low bits of a sum of vectors that were extended for it: the sum of what they were before. Also the high bits
+    /// of a vector that was shifted to the left.
     fn extract_of_sum(&mut self, term: Term, low: u32, width: u32) -> Option<Term> {
         if let Node::Mul(factor, x) = self.node(term)
             && let Some(shift) = self.as_bits(factor).filter(|k| k.is_power_of_two()).map(u128::trailing_zeros)
@@ -116,8 +117,8 @@ impl Terms {
         Some(total)
     }
 
-    /// Whether the vector has `width` low bits to which others were added, and cutting them out is no work: they are not in
-    /// turn the low bits of a longer sum.
+    /// Whether the vector has `width` low bits to which others were added, and cutting them out is no work: they are
+    /// not in turn the low bits of a longer sum.
     fn was_extended_from(&self, term: Term, width: u32) -> bool {
         let mut rest = term;
         while let Node::Concat(_, inner) | Node::SignExtend { term: inner, .. } = self.node(rest)

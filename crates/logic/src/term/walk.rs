@@ -43,7 +43,8 @@ impl Terms {
         }
     }
 
-    /// An operation, perhaps of another arena, with other operands. None for variables and functions, which belong to theirs.
+    /// An operation, perhaps of another arena, with other operands. None for variables and functions, which belong to
+    /// theirs.
     pub fn operation(&mut self, node: Node, new: impl Fn(Term) -> Term) -> Option<Term> {
         Some(match node {
             Node::Variable(_) | Node::Apply(..) => return None,

@@ -236,12 +236,26 @@ static void *leno_run_program(void *start) {
     return start;
 }
 
-int main(int argc, char **argv) {
+/* Reports go to a file whose number is none that the program would get. */
+static void leno_open_report(void) {
     const char *report = getenv("LENO_REPORT");
-    if (report) leno_report_to = open(report, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    if (!report) return;
+    int file = open(report, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    leno_report_to = fcntl(file, F_DUPFD_CLOEXEC, LENO_OPEN_FILES - 1);
+    if (leno_report_to < 0) leno_report_to = file;
+    else close(file);
+    unsetenv("LENO_REPORT");
+}
+
+int main(int argc, char **argv) {
+    const char *confined = getenv("LENO_CONFINED");
+    if (confined) leno_close_inherited();
+    leno_open_report();
     leno_argc = argc;
     leno_argv = argv;
     leno_watch_crashes();
+    if (confined) leno_confine(confined);
+    unsetenv("LENO_CONFINED");
     pthread_mutex_lock(&leno_lock);
     static struct leno_start start;
     start.thread = leno_new_thread("main", 0);

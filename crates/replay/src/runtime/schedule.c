@@ -229,11 +229,15 @@ static void leno_point(u32 place) {
     leno_arrive(place);
 }
 
+static int leno_has_called_real;
+
 /* Memory that the witness gives contents to, because it is read before anybody writes it. */
 static void leno_settle(ptr address, ptr bytes) {
     static u32 next;
     while (next < LENO_SETTLED && leno_settled[next].step < leno_position) next++;
     if (next == LENO_SETTLED || leno_settled[next].step != leno_position) return;
+    /* What a function left there is there, if it was really called. */
+    if (leno_settled[next].left_by_function && leno_has_called_real) return;
     u8 *memory = (u8 *)address;
     for (ptr i = 0; i < bytes && i < 16; i++) {
         u8 mask = leno_settled[next].mask[i];
@@ -454,6 +458,35 @@ static u64 leno_input(unsigned width) {
 
 static u64 leno_input_high(void) {
     return leno_me->high;
+}
+
+/* ---- functions that nothing is known of: the real one counts, if there is one */
+
+#define LENO_NOTED 64
+static const char *leno_noted[LENO_NOTED];
+static int leno_has_differed;
+
+/* Tells once of each function whether it is the real one. */
+static int leno_is_real(const char *name, int linked) {
+    u32 i = 0;
+    while (i < LENO_NOTED && leno_noted[i] && leno_noted[i] != name) i++;
+    if (i < LENO_NOTED && !leno_noted[i]) {
+        leno_noted[i] = name;
+        leno_report("%s %s", linked ? "real" : "given", name);
+    }
+    leno_has_called_real |= linked;
+    errno = 0;
+    return linked;
+}
+
+/* Tells the first time that a real function does not return what the witness has. Of addresses only null is comparable. */
+static void leno_returned(const char *name, int is_pointer, u64 given, u64 got) {
+    int error = errno;
+    if (!leno_has_differed && (is_pointer ? !given != !got : given != got)) {
+        leno_has_differed = 1;
+        leno_report("differs %s %lld %lld", name, (long long)given, (long long)got);
+    }
+    errno = error;
 }
 
 /* The initial value of a register in this activation. */

@@ -1,11 +1,11 @@
 //~ OutOfBounds in main.1
 #include <pthread.h>
 int before[4], table[4], after[4];
-int next;
+int next, *const first = table;
 void *fill(void *unused) {
     for (int i = 0; i < 3; i++) {
         int at = next;
-        table[at] = i;
+        *(first + at) = i;
         next = at + 1;
     }
     return 0;

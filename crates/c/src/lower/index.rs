@@ -1,0 +1,88 @@
+//! Which indices are checked where they are written.
+//!
+//! Every access is checked against the bounds of its object. Two mistakes pass that check, so they are asserted here:
+//!
+//! - An index beyond an array that is a part of something larger (`struct { int a[2]; int b; } g; g.a[2]`) stays in the
+//!   object. As in gcc's `-fsanitize=bounds`, the last array of a structure is left out: allocating more room for it is a
+//!   common idiom.
+//! - A pointer that is moved very far may come to lie in another object. In LP64 addresses of different objects are
+//!   2^40 apart, so moving by less than 2^39 bytes never leads into another object; in ILP32, where they may be as near
+//!   as 2^16, an index into an array of known length is always checked.
+
+use super::body::Lowering;
+use crate::typed::{ExprId, ExprKind};
+use crate::types::{ArrayLen, Type as CType};
+use leno_ir::program::{BinaryOp, CastOp, DataModel, Expr, Property};
+
+/// How far a pointer may be moved at once (LP64), as a power of two.
+const FARTHEST: u16 = 39;
+
+/// What an index leads to: something that is accessed, or an address, which may be the one past the end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Reach {
+    Accessed,
+    Address,
+}
+
+impl Lowering<'_, '_> {
+    /// The array that a pointer points to the beginning of, and its size in bytes, if an index into it is checked.
+    fn checked_array(&self, pointer: ExprId) -> Option<u64> {
+        let exprs = &self.unit.exprs;
+        let ExprKind::AddressOf(array) = exprs[pointer].kind else { return None };
+        let CType::Array(_, ArrayLen::Known(_)) = self.types.get(exprs[array].ty.ty) else { return None };
+        let is_part = match &exprs[array].kind {
+            ExprKind::Field { base, field } => {
+                let layout = self.types.layout_of(exprs[*base].ty.ty)?;
+                let is_last = *field as usize + 1 == layout.fields.len();
+                // (All members of a union are last ones.)
+                !is_last && layout.fields.iter().filter(|other| other.offset == 0).count() <= 1
+            }
+            ExprKind::Deref(_) => true,
+            _ => false,
+        };
+        if !is_part && self.b.model() == DataModel::Lp64 {
+            return None;
+        }
+        self.types.size_of(exprs[array].ty.ty)
+    }
+
+    /// Whether moving a pointer may fail: such an expression is not evaluated where C does not evaluate it.
+    pub fn checks_index(&self, pointer: ExprId, bytes: ExprId) -> bool {
+        let is_constant = matches!(self.unit.exprs[bytes].kind, ExprKind::Const(_));
+        self.checked_array(pointer).is_some() || !is_constant
+    }
+
+    /// Asserts that `pointer + bytes` stays where it belongs.
+    pub fn check_index(&mut self, pointer: ExprId, base: &Expr, bytes: Expr, reach: Reach) -> Expr {
+        let word = self.b.model().pointer_bits();
+        if let Some(size) = self.checked_array(pointer) {
+            let bytes = self.b.reusable(bytes);
+            let within = match reach {
+                Reach::Accessed => BinaryOp::ULt,
+                Reach::Address => BinaryOp::ULe,
+            };
+            let fits = self.b.binary(within, bytes.clone(), Expr::int(u128::from(size), word));
+            self.b.assert(fits, Property::IndexOutOfBounds, "index beyond the array");
+            return bytes;
+        }
+        let is_number = matches!(base, Expr::Const { .. } | Expr::Cast(CastOp::IntToPtr, ..));
+        if word < 64 || is_number || self.needed_bits(&bytes) <= FARTHEST + 1 || is_distance(&bytes) {
+            return bytes;
+        }
+        let bytes = self.b.reusable(bytes);
+        let shifted = self.b.binary(BinaryOp::Add, bytes.clone(), Expr::int(1 << FARTHEST, word));
+        let is_near = self.b.binary(BinaryOp::ULt, shifted, Expr::int(2 << FARTHEST, word));
+        self.b.assert(is_near, Property::IndexOutOfBounds, "index beyond every object");
+        bytes
+    }
+}
+
+/// Whether a number of bytes is the distance of two pointers: adding it leads to where the other one points.
+fn is_distance(bytes: &Expr) -> bool {
+    match bytes {
+        Expr::Binary(BinaryOp::PtrDiff, _) => true,
+        Expr::Binary(_, operands) => operands.iter().any(is_distance),
+        Expr::Unary(_, operand) | Expr::Cast(_, _, operand) => is_distance(operand),
+        _ => false,
+    }
+}

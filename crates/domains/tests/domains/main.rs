@@ -1,0 +1,7 @@
+//! Domains against plain enumeration of numbers.
+
+mod fixpoint;
+mod laws;
+mod sample;
+mod small;
+mod wide;

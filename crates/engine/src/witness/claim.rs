@@ -1,0 +1,71 @@
+//! Claims: what goes wrong in the state that a machine is in.
+
+use leno_ir::interp::{Blocked, Machine, ThreadId, Violation, Wait};
+use leno_ir::program::Span;
+use leno_ir::witness::{Claim, Racer, Waiting};
+
+fn span(machine: &Machine<'_>, thread: ThreadId) -> Span {
+    machine.image().span(machine.pc(thread))
+}
+
+pub fn claim_violation(violation: &Violation) -> Claim {
+    Claim::Violation {
+        kind: violation.kind,
+        thread: violation.thread_name.clone(),
+        span: violation.span,
+        message: violation.message.clone(),
+    }
+}
+
+/// The claim that two threads race; None if they do not stand before conflicting accesses.
+pub fn claim_race(machine: &Machine<'_>, first: ThreadId, second: ThreadId) -> Option<Claim> {
+    let (a, b) = (machine.footprint(first)?, machine.footprint(second)?);
+    a.conflicts(b).then(|| Claim::Race { first: racer(machine, first), second: racer(machine, second) })
+}
+
+/// The claim that these threads wait for ever.
+pub fn claim_deadlock(machine: &Machine<'_>, blocked: &[Blocked]) -> Claim {
+    let waiting = blocked.iter().map(|blocked| Waiting {
+        thread: blocked.thread_name.clone(),
+        span: span(machine, blocked.thread),
+        reason: blocked.reason.clone(),
+    });
+    Claim::Deadlock { waiting: waiting.collect() }
+}
+
+/// The access that a thread is about to make, for a claim.
+pub fn racer(machine: &Machine<'_>, thread: ThreadId) -> Racer {
+    let access = match machine.footprint(thread) {
+        Some(at) => {
+            let what = if at.writes { "write" } else { "read" };
+            let kind = if at.atomic { "atomic " } else { "" };
+            format!("{kind}{what} of {}", machine.describe_address(at.address))
+        }
+        None => "an atomic section".to_string(),
+    };
+    Racer { thread: machine.thread_name(thread).to_string(), span: span(machine, thread), access }
+}
+
+/// Threads that wait for each other's locks in a cycle. None of them will ever go on, whatever the others do; so it is
+/// enough to look for one at the end of an execution.
+pub fn wait_cycle(machine: &Machine<'_>) -> Option<Vec<Blocked>> {
+    let owner = |thread: ThreadId| match machine.wait(thread) {
+        Some(Wait::Lock { owner, .. }) => owner,
+        _ => None,
+    };
+    for start in machine.threads().ids() {
+        let mut cycle = vec![start];
+        let mut at = start;
+        while let Some(next) = owner(at) {
+            if next == start {
+                return Some(cycle.into_iter().filter_map(|thread| machine.blocked(thread)).collect());
+            }
+            if cycle.contains(&next) {
+                break;
+            }
+            cycle.push(next);
+            at = next;
+        }
+    }
+    None
+}

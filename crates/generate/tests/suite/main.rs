@@ -1,0 +1,3 @@
+//! What generated programs promise.
+
+mod native;

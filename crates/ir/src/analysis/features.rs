@@ -1,0 +1,151 @@
+//! What a program makes use of, at a glance.
+
+use crate::analysis::callgraph::CallGraph;
+use crate::analysis::points_to::{AbstractId, AbstractObject, ObjectSet, PointsTo, for_each_op};
+use crate::index::Idx;
+use crate::program::{Body, Callee, Datum, Expr, LockKind, Op, Order, Program, Storage, SyncOp, Type};
+
+/// Which kinds of instructions the functions that may run have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Features {
+    /// Threads are created.
+    pub threads: bool,
+    pub joins: bool,
+    pub mutexes: bool,
+    pub spin_locks: bool,
+    pub read_write_locks: bool,
+    /// Locks or semaphores are tried: `trylock`, `timedlock` and the like.
+    pub tries: bool,
+    pub condition_variables: bool,
+    pub semaphores: bool,
+    pub barriers: bool,
+    pub once: bool,
+    /// Atomic sections.
+    pub sections: bool,
+    /// C11 atomics, read-modify-writes and fences.
+    pub atomics: bool,
+    pub heap: bool,
+    /// Inputs and other values that are not determined.
+    pub nondeterminism: bool,
+    pub assumptions: bool,
+    pub floats: bool,
+    pub calls_through_pointers: bool,
+    /// Functions of which nothing is known.
+    pub unknown_functions: bool,
+}
+
+impl Features {
+    pub fn new(program: &Program, calls: &CallGraph) -> Features {
+        let mut found = Features::default();
+        for (id, function) in program.functions.iter_enumerated().filter(|(id, _)| calls.is_reachable(*id)) {
+            found.floats |= function.locals.iter().any(|local| matches!(local.ty, Type::Float(_)));
+            match &function.body {
+                Body::External(external) => found.unknown_functions |= !external.known,
+                Body::Blocks(_) => for_each_op(id, function, |_, op| found.add(op)),
+            }
+        }
+        found
+    }
+
+    fn add(&mut self, op: &Op) {
+        let is_atomic = op.access().is_some_and(|(access, _)| access.order != Order::NotAtomic);
+        self.atomics |= is_atomic;
+        match op {
+            Op::Spawn { .. } => self.threads = true,
+            Op::Join { .. } => self.joins = true,
+            Op::Sync { op, .. } => self.add_sync(op),
+            Op::AtomicBegin | Op::AtomicEnd => self.sections = true,
+            Op::ReadModifyWrite { .. } | Op::CompareExchange { .. } | Op::Fence { .. } => self.atomics = true,
+            Op::Allocate { storage: Storage::Heap, .. } => self.heap = true,
+            Op::Nondet { .. } => self.nondeterminism = true,
+            Op::Assume { .. } => self.assumptions = true,
+            Op::Call { callee: Callee::Indirect(_), .. } => self.calls_through_pointers = true,
+            _ => {}
+        }
+    }
+
+    fn add_sync(&mut self, op: &SyncOp) {
+        use SyncOp::*;
+        match op {
+            LockInit { lock, .. } | LockDestroy(lock) | Lock(lock) | TryLock(lock) | Unlock(lock) => match lock {
+                LockKind::Mutex => self.mutexes = true,
+                LockKind::Spin => self.spin_locks = true,
+            },
+            RwInit | RwDestroy | ReadLock | TryReadLock | WriteLock | TryWriteLock | RwUnlock => {
+                self.read_write_locks = true;
+            }
+            CondInit | CondDestroy | CondSleep { .. } | CondWake { .. } | CondRelock | CondSignal | CondBroadcast => {
+                self.condition_variables = true;
+            }
+            SemInit { .. } | SemDestroy | SemWait | SemTryWait | SemPost | SemGetValue => self.semaphores = true,
+            BarrierInit { .. } | BarrierDestroy | BarrierArrive | BarrierLeave { .. } => self.barriers = true,
+            OnceBegin | OnceEnd => self.once = true,
+        }
+        self.tries |= matches!(op, TryLock(_) | TryReadLock | TryWriteLock | SemTryWait);
+    }
+}
+
+/// Whether the program has steps that can tell how often a lock was held: those that try, and those that destroy it
+/// while others may run; not those of the main thread, which cleans up.
+pub fn counts_locking(program: &Program, calls: &CallGraph) -> bool {
+    use SyncOp::*;
+    let mut counts = false;
+    let by_others = calls.calls().reachable(calls.thread_entries().iter().copied());
+    let is_certain = calls.unknown().is_empty();
+    for (id, function) in program.functions.iter_enumerated() {
+        let Body::Blocks(blocks) = &function.body else { continue };
+        for instr in blocks.iter().flat_map(|block| &block.instrs) {
+            let Op::Sync { op, .. } = &instr.op else { continue };
+            counts |= match op {
+                TryLock(_) | TryReadLock | TryWriteLock | SemTryWait | SemGetValue => true,
+                LockDestroy(_) | RwDestroy => {
+                    program.entry != Some(id) && !(is_certain && by_others.get(id.index()) == Some(&false))
+                }
+                _ => false,
+            };
+        }
+    }
+    counts
+}
+
+pub fn has_op(program: &Program, is_one: impl Fn(&Op) -> bool) -> bool {
+    program.functions.iter().any(|function| match &function.body {
+        Body::Blocks(blocks) => blocks.iter().flat_map(|block| &block.instrs).any(|instr| is_one(&instr.op)),
+        Body::External(_) => false,
+    })
+}
+
+/// The mutexes that may be of another kind than the normal one: made so by a call, or by their initial values.
+pub fn special_mutexes(program: &Program, points_to: &PointsTo) -> ObjectSet {
+    let mut special = ObjectSet::new();
+    for (id, function) in program.functions.iter_enumerated() {
+        let Body::Blocks(blocks) = &function.body else { continue };
+        for instr in blocks.iter().flat_map(|block| &block.instrs) {
+            let Op::Sync { op, at, .. } = &instr.op else { continue };
+            match op {
+                SyncOp::LockInit { kind: Expr::Const { bits: 0, .. }, .. } => {}
+                SyncOp::LockInit { .. } => _ = special.union_with(&points_to.points_to(id, at)),
+                SyncOp::Lock(_) | SyncOp::TryLock(_) => {
+                    let targets = points_to.points_to(id, at);
+                    let is_set = |object: &AbstractId| match points_to.objects()[*object] {
+                        AbstractObject::Static(object) => {
+                            program.objects[object].init.iter().any(|(_, datum)| match datum {
+                                Datum::Bytes(bytes) => bytes.iter().any(|byte| *byte != 0),
+                                _ => true,
+                            })
+                        }
+                        _ => false,
+                    };
+                    special.union_with(&targets.iter().filter(is_set).collect());
+                }
+                _ => {}
+            }
+        }
+    }
+    special
+}
+
+/// Whether any thread ever waits on a condition variable.
+pub fn has_condition_variables(program: &Program) -> bool {
+    has_op(program, |op| matches!(op, Op::Sync { op: SyncOp::CondWake { .. }, .. }))
+}

@@ -1,0 +1,225 @@
+//! The concurrent trace program: the events of a run, thread by thread, in terms of what reads return (paper 003,
+//! section 3).
+//!
+//! An event is a guarded assignment: its guard is what has to hold for the thread to get from its last event to this
+//! one. Nothing orders the events of different threads here; which orders are possible is a question to the solver.
+
+use crate::program::fork_join_order::ForkJoinOrder;
+use crate::walk::listener::{Location, PossibleViolation};
+use crate::walk::objects::InstanceId;
+use crate::walk::sharing_pass::{Piece, PieceId};
+use crate::walk::thread::InputValue;
+use leno_ir::index::IndexVec;
+use leno_ir::index_type;
+use leno_ir::program::{Place, Span};
+use leno_logic::term::{Term, Terms};
+use leno_trace::{Callbacks, ThreadIndex};
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+
+index_type!(
+    /// An event: its number in [`TraceProgram::events`].
+    EventId,
+    "e"
+);
+
+index_type!(
+    /// A target: its number in [`TraceProgram::targets`].
+    TargetId,
+    "t"
+);
+
+index_type!(
+    /// An execution of an atomic section.
+    SectionId,
+    "s"
+);
+
+index_type!(
+    /// An execution of a block that is marked as atomic: its number in [`TraceProgram::blocks`].
+    MarkedBlockId,
+    "b"
+);
+
+#[derive(Clone, Debug)]
+pub struct Event {
+    pub thread: ThreadIndex,
+    /// Its number among the events of its thread.
+    pub index: u32,
+    /// Its number among the schedule points of its thread.
+    pub point: u32,
+    pub place: Place,
+    pub span: Span,
+    /// On the recorded clock.
+    pub clock: u64,
+    /// What holds if the thread gets here from its last event.
+    pub guard: Term,
+    pub kind: Kind,
+    /// The locks that the thread holds, and whether only for reading.
+    pub locks: Rc<Vec<(Location, bool)>>,
+    /// The atomic section that it is in.
+    pub section: Option<SectionId>,
+    /// The marked block that it is in.
+    pub block: Option<MarkedBlockId>,
+    /// The run ended before it: its thread may be about to execute it, and never does.
+    pub pending: bool,
+}
+
+#[derive(Clone, Debug)]
+pub struct Read {
+    pub piece: PieceId,
+    /// A variable.
+    pub value: Term,
+    pub recorded: u128,
+}
+
+#[derive(Clone, Debug)]
+pub struct Write {
+    pub piece: PieceId,
+    pub value: Term,
+    pub recorded: u128,
+    /// A failed exchange writes nothing.
+    pub condition: Term,
+    /// It did write in the recorded run.
+    pub happened: bool,
+}
+
+#[derive(Clone, Debug)]
+pub enum Kind {
+    /// One access to memory, or to the counter of a synchronisation object.
+    Access {
+        reads: Vec<Read>,
+        writes: Vec<Write>,
+        atomic: bool,
+        /// To memory, and not to a counter.
+        is_plain: bool,
+    },
+    Acquire {
+        lock: Location,
+        shared: bool,
+    },
+    Release {
+        lock: Location,
+    },
+    /// An attempt to acquire a lock that another thread held.
+    Busy {
+        lock: Location,
+        shared: bool,
+    },
+    Sleep {
+        condition: Location,
+    },
+    Wake {
+        condition: Location,
+        timed_out: bool,
+    },
+    Signal {
+        condition: Location,
+        broadcast: bool,
+    },
+    Spawn {
+        child: ThreadIndex,
+    },
+    Start,
+    Join {
+        child: ThreadIndex,
+    },
+    Finish,
+    /// The end of the process.
+    Exit,
+    Free {
+        instance: InstanceId,
+    },
+    /// The last access to an object that another thread frees, if it is no event otherwise.
+    LastAccess {
+        instance: InstanceId,
+    },
+}
+
+/// A position at which a property may be violated (one conjunct of Φ_PRP).
+#[derive(Clone, Debug)]
+pub struct Target {
+    pub thread: ThreadIndex,
+    /// How many events the thread has executed then.
+    pub after: u32,
+    pub point: u32,
+    pub place: Place,
+    /// What holds if the thread gets here from its last event, and the violation then.
+    pub guard: Term,
+    pub bad: Term,
+    pub violation: PossibleViolation,
+}
+
+#[derive(Clone, Debug, Default)]
+pub struct ThreadEvents {
+    pub name: String,
+    pub events: Vec<EventId>,
+    /// The thread ended in the recorded run.
+    pub finished: bool,
+    pub inputs: Vec<InputValue>,
+}
+
+/// The state of threads when a window begins, beside the locks that they hold.
+#[derive(Clone, Debug, Default)]
+pub struct BeforeWindow {
+    /// They have ended.
+    pub finished: BTreeSet<ThreadIndex>,
+    /// They sleep on a condition variable, and no signal may have woken them.
+    pub asleep: BTreeMap<ThreadIndex, Location>,
+}
+
+/// See the module.
+pub struct TraceProgram {
+    pub terms: Terms,
+    pub events: IndexVec<EventId, Event>,
+    pub threads: BTreeMap<ThreadIndex, ThreadEvents>,
+    pub pieces: IndexVec<PieceId, Piece>,
+    /// Pieces that code outside of the program writes: their accesses keep the recorded order.
+    pub opaque: IndexVec<PieceId, bool>,
+    pub targets: IndexVec<TargetId, Target>,
+    pub must: Rc<ForkJoinOrder>,
+    /// Where each marked block begins.
+    pub blocks: Rc<IndexVec<MarkedBlockId, Span>>,
+    /// The last accesses to objects that another thread frees.
+    pub last_accesses: Vec<(InstanceId, EventId)>,
+    /// What the trace program does not cover, in words.
+    pub gaps: Vec<String>,
+    /// Accesses to memory in the whole run.
+    pub accesses: u64,
+    /// What the functions do that code outside of the program may call.
+    pub callbacks: Callbacks,
+    /// Signal handlers ran, and what they did is not recorded.
+    pub is_interrupted: bool,
+    /// How many events at the beginning of each thread have already happened: for windows.
+    pub begun: BTreeMap<ThreadIndex, u32>,
+    pub before: BeforeWindow,
+}
+
+impl Event {
+    /// Where it was in the recorded run, as far as the clock tells: of an access only the synchronisation steps are
+    /// known that it came after.
+    pub fn moment(&self) -> (u64, ThreadIndex, u32) {
+        let is_step = !matches!(self.kind, Kind::Access { is_plain: true, .. } | Kind::LastAccess { .. });
+        (self.clock.saturating_mul(2).saturating_add(is_step.into()), self.thread, self.index)
+    }
+}
+
+impl TraceProgram {
+    pub fn event(&self, id: EventId) -> &Event {
+        &self.events[id]
+    }
+
+    /// See [`Event::moment`].
+    pub fn moment(&self, id: EventId) -> (u64, ThreadIndex, u32) {
+        self.event(id).moment()
+    }
+
+    /// Whether one event comes before another in every reordering.
+    pub fn must_precede(&self, first: EventId, second: EventId) -> bool {
+        let (first, second) = (self.event(first), self.event(second));
+        if first.thread == second.thread {
+            return first.index < second.index;
+        }
+        self.must.is_before((first.thread, first.point), (second.thread, second.point))
+    }
+}

@@ -1,0 +1,293 @@
+//! From an order of events to a witness: the interpreter executes the schedule, and must find the violation itself.
+//!
+//! The solver gives an order of the events that matter. Each event is a schedule point of its thread, known by its
+//! number: so each thread is run up to and with that point, in the order given, and at every event it has to be where
+//! the recorded run was. The claim is the interpreter's own. If it does not get there, nothing is claimed.
+
+use crate::program::event::{EventId, Kind, TraceProgram};
+use crate::program::window::Segment;
+use crate::query::question::Question;
+use leno_engine::witness::{Follower, Inputs, Stepped, claim_deadlock, claim_race, claim_violation, racer};
+use leno_ir::interp::{Blocked, Footprint, Image, Machine, Options, ThreadId, Violation};
+use leno_ir::program::{Place, Program, Span};
+use leno_ir::witness::{Claim, Witness};
+use std::collections::BTreeMap;
+
+/// Steps of one thread between two schedule points, before it counts as never reaching the next one.
+const MOST_STEPS: u64 = 10_000_000;
+/// Steps to an assertion that fails, behind the last event.
+const MOST_STEPS_AT_END: u64 = 1_000_000;
+
+/// Leads the interpreter along an order of events.
+struct Leader<'p> {
+    follower: Follower<'p>,
+    /// How many schedule points each thread has passed.
+    passed: BTreeMap<ThreadId, u32>,
+    /// Threads need not be on the recorded path any more.
+    is_free: bool,
+}
+
+/// What came of following an answer.
+pub struct Reached {
+    pub witness: Witness,
+    /// The interpreter had to guess what an unknown function does.
+    pub is_tainted: bool,
+    /// If the violation is on the recorded path: the name of the thread, and how many schedule points it had passed.
+    pub wrong_at: Option<(String, u32)>,
+}
+
+/// Why the violation is not reached; another violation on the way is a reason, too.
+enum Stray {
+    Violation(Box<Violation>),
+    Lost(String),
+}
+
+type Followed<T> = Result<T, Stray>;
+
+/// The witness for an answer: `order` are the events that happen, in their order, after those of the `prefix`.
+pub fn follow(
+    program: &Program,
+    ctp: &TraceProgram,
+    prefix: &[Segment],
+    question: &Question,
+    order: &[EventId],
+    options: &Options,
+    input: &[u8],
+) -> Result<Reached, String> {
+    let image = Image::new(program);
+    let mut inputs = Inputs::of_instructions().with_standard_input(input);
+    for thread in ctp.threads.values() {
+        inputs.plan(thread.name.clone(), thread.inputs.iter().map(|input| input.bits));
+    }
+    let follower = Follower::new(Machine::new(&image, options), inputs);
+    let mut leader = Leader { follower, passed: BTreeMap::new(), is_free: false };
+    let (claim, wrong_at) = match leader.all(ctp, prefix, question, order) {
+        Ok(claim) => (claim, None),
+        Err(Stray::Violation(violation)) => {
+            let passed = leader.passed.get(&violation.thread).copied().unwrap_or(0);
+            let wrong_at = (!leader.is_free).then(|| (violation.thread_name.clone(), passed));
+            (claim_violation(&violation), wrong_at)
+        }
+        Err(Stray::Lost(reason)) => return Err(reason),
+    };
+    let is_tainted = leader.follower.machine.is_tainted();
+    Ok(Reached { witness: leader.follower.into_witness(claim), is_tainted, wrong_at })
+}
+
+fn conflict(a: Option<Footprint>, b: Option<Footprint>) -> bool {
+    a.zip(b).is_some_and(|(a, b)| a.conflicts(b))
+}
+
+impl<'p> Leader<'p> {
+    fn machine(&self) -> &Machine<'p> {
+        &self.follower.machine
+    }
+
+    fn all(
+        &mut self,
+        ctp: &TraceProgram,
+        prefix: &[Segment],
+        question: &Question,
+        order: &[EventId],
+    ) -> Followed<Claim> {
+        for segment in prefix {
+            let thread = self.find(&ctp.threads[&segment.thread].name)?;
+            self.pass(thread, segment.last_point, None)?;
+        }
+        let mut racers = Vec::new();
+        for &id in order {
+            let event = ctp.event(id);
+            if let Question::Atomicity(broken) = question
+                && (id == broken.first || id == broken.between)
+            {
+                let thread = self.come_to(ctp, id)?;
+                racers.push((racer(self.machine(), thread), self.machine().footprint(thread)));
+            }
+            if !matches!(event.kind, Kind::Start) {
+                let thread = self.find(&ctp.threads[&event.thread].name)?;
+                self.pass(thread, event.point, Some(event.place))?;
+            }
+        }
+        match question {
+            Question::Target(index) => {
+                let target = &ctp.targets[*index];
+                let thread = self.find(&ctp.threads[&target.thread].name)?;
+                self.stand(thread, target.point)?;
+                self.fail(thread)
+            }
+            Question::Race(first, second) => {
+                let mut threads = Vec::new();
+                for id in [first, second] {
+                    threads.push(self.come_to(ctp, *id)?);
+                }
+                let claim = claim_race(self.machine(), threads[0], threads[1]);
+                claim.ok_or_else(|| Stray::Lost("the accesses do not conflict".to_string()))
+            }
+            Question::UseAfterFree(_, touch) => {
+                let thread = self.come_to(ctp, *touch)?;
+                self.step(thread)?;
+                Err(Stray::Lost("the object is still there".to_string()))
+            }
+            Question::LockCycle(events) => {
+                let mut threads = Vec::new();
+                for id in events {
+                    threads.push(self.come_to(ctp, *id)?);
+                }
+                self.deadlock(&threads)
+            }
+            Question::Atomicity(broken) => {
+                let thread = self.come_to(ctp, broken.second)?;
+                let (second, last) = (racer(self.machine(), thread), self.machine().footprint(thread));
+                let Ok([(first, before), (between, amid)]) = <[_; 2]>::try_from(racers) else {
+                    return Err(Stray::Lost("the other accesses are not made".to_string()));
+                };
+                if !(conflict(last, amid) && conflict(before, amid)) {
+                    return Err(Stray::Lost("the accesses do not conflict".to_string()));
+                }
+                let program = self.machine().program();
+                let file = |span: Span| program.files.get(span.file).map_or("", String::as_str);
+                let block = broken.reason(ctp, &|span| format!("{}:{}", file(span), span.line));
+                Ok(Claim::Atomicity { first, between, second, block })
+            }
+            Question::GlobalDeadlock(_) => match self.deadlock(&[])? {
+                Claim::Deadlock { waiting } if waiting.is_empty() => Err(Stray::Lost("all threads end".to_string())),
+                _ if !self.machine().enabled_threads().is_empty() => {
+                    Err(Stray::Lost("some thread can continue".to_string()))
+                }
+                claim => Ok(claim),
+            },
+        }
+    }
+
+    fn find(&self, name: &str) -> Followed<ThreadId> {
+        self.follower.thread(name).ok_or_else(|| Stray::Lost(format!("{name} has not been started")))
+    }
+
+    /// Brings a thread to the place of an event, which it does not execute.
+    fn come_to(&mut self, ctp: &TraceProgram, id: EventId) -> Followed<ThreadId> {
+        let event = ctp.event(id);
+        let thread = self.find(&ctp.threads[&event.thread].name)?;
+        self.stand(thread, event.point)?;
+        while !self.machine().is_at_schedule_point(thread) {
+            self.step(thread)?;
+        }
+        match self.follower.place(thread) == event.place {
+            true => Ok(thread),
+            false => Err(self.elsewhere(thread)),
+        }
+    }
+
+    fn elsewhere(&self, thread: ThreadId) -> Stray {
+        Stray::Lost(format!("{} goes another way", self.machine().thread_name(thread)))
+    }
+
+    /// Runs a thread past its schedule point of this number, which has to be at `place`.
+    fn pass(&mut self, thread: ThreadId, point: u32, place: Option<Place>) -> Followed<()> {
+        if self.passed.get(&thread).copied().unwrap_or(0) > point {
+            return Ok(());
+        }
+        self.stand(thread, point)?;
+        while !self.machine().is_at_schedule_point(thread) {
+            self.step(thread)?;
+        }
+        match place {
+            Some(place) if self.follower.place(thread) != place => Err(self.elsewhere(thread)),
+            _ => self.step(thread),
+        }
+    }
+
+    /// Runs a thread until it has passed so many schedule points.
+    fn stand(&mut self, thread: ThreadId, points: u32) -> Followed<()> {
+        let mut left = MOST_STEPS;
+        let mut last = 0;
+        loop {
+            let passed = self.passed.get(&thread).copied().unwrap_or(0);
+            if passed >= points {
+                return Ok(());
+            }
+            left = if passed == last { left - 1 } else { MOST_STEPS };
+            last = passed;
+            if left == 0 {
+                return Err(Stray::Lost(format!(
+                    "{} does not reach its next event",
+                    self.machine().thread_name(thread)
+                )));
+            }
+            self.step(thread)?;
+        }
+    }
+
+    /// One step of a thread.
+    fn step(&mut self, thread: ThreadId) -> Followed<()> {
+        let is_point = self.machine().is_at_schedule_point(thread);
+        let lost = |this: &Self, how: &str| Err(Stray::Lost(format!("{} {how}", this.machine().thread_name(thread))));
+        match self.follower.step(thread) {
+            Stepped::Made => {
+                *self.passed.entry(thread).or_default() += u32::from(is_point);
+                Ok(())
+            }
+            Stepped::BlockedBySection(owner) => {
+                self.leave_section(owner)?;
+                self.step(thread)
+            }
+            Stepped::Violation(violation) => Err(Stray::Violation(violation)),
+            Stepped::NotRunning => lost(self, "has ended"),
+            Stepped::Blocked => lost(self, "has to wait"),
+            Stepped::Exited | Stepped::Aborted => lost(self, "ends the program"),
+        }
+    }
+
+    /// All events of the section have happened; the rest of it cannot be observed.
+    fn leave_section(&mut self, owner: ThreadId) -> Followed<()> {
+        for _ in 0..MOST_STEPS {
+            if !self.machine().in_section(owner) {
+                return Ok(());
+            }
+            self.step(owner)?;
+        }
+        Err(Stray::Lost(format!("{} does not leave its atomic section", self.machine().thread_name(owner))))
+    }
+
+    fn fail(&mut self, thread: ThreadId) -> Followed<Claim> {
+        self.is_free = true;
+        for _ in 0..MOST_STEPS_AT_END {
+            self.step(thread)?;
+        }
+        Err(Stray::Lost(format!("{} continues, and no violation follows", self.machine().thread_name(thread))))
+    }
+
+    fn run_others(&mut self, circle: &[ThreadId]) -> Followed<()> {
+        for _ in 0..MOST_STEPS_AT_END {
+            let next = self.machine().enabled_threads().into_iter().find(|thread| !circle.contains(thread));
+            let Some(thread) = next else { break };
+            self.step(thread)?;
+        }
+        Ok(())
+    }
+
+    /// Runs all other threads until none can continue.
+    fn deadlock(&mut self, circle: &[ThreadId]) -> Followed<Claim> {
+        let is_caught = circle.iter().all(|thread| self.machine().wait(*thread).is_some());
+        if !is_caught {
+            return Err(Stray::Lost("a thread of the circle does not have to wait".to_string()));
+        }
+        self.is_free = true;
+        let (machine, steps, given) =
+            (self.machine().clone(), self.follower.recorder.steps.len(), self.follower.inputs.given().len());
+        if let Err(stray) = self.run_others(circle) {
+            // Whatever the other threads do, a circle stays one.
+            if circle.is_empty() {
+                return Err(stray);
+            }
+            self.follower.machine = machine;
+            self.follower.recorder.steps.truncate(steps);
+            self.follower.inputs.forget(given);
+        }
+        let blocked: Vec<Blocked> =
+            self.machine().threads().ids().filter_map(|thread| self.machine().blocked(thread)).collect();
+        match blocked.len() >= circle.len() {
+            true => Ok(claim_deadlock(self.machine(), &blocked)),
+            false => Err(Stray::Lost("all of them can continue".to_string())),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Which violations may be possible: assertions, races, deadlocks, uses after free, broken atomic blocks.
+//!
+//! Each question is a set of literals: certain threads are at certain positions, certain events have happened. The
+//! solver is asked for an order in which all literals of some question hold.
+
+use crate::encode::Encoded;
+use crate::program::event::{EventId, Kind, TargetId, TraceProgram};
+use crate::query::atomicity::{AtomicBlocks, Block, Interference, interferences};
+use crate::query::global_deadlock::stuck_places;
+use crate::query::lock_cycles::lock_cycles;
+use crate::query::races::races;
+use crate::walk::objects::InstanceId;
+use leno_engine::Properties;
+use leno_ir::index::IndexVec;
+use leno_ir::program::{Place, Program, Span};
+use leno_logic::literal::Lit;
+use std::collections::{BTreeMap, BTreeSet};
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Question {
+    /// A target of the trace program.
+    Target(TargetId),
+    /// Both threads are about to execute their accesses.
+    Race(EventId, EventId),
+    /// Each of these threads is about to acquire a lock that the next one holds.
+    LockCycle(Vec<EventId>),
+    /// The object is freed first, and then accessed.
+    UseAfterFree(EventId, EventId),
+    /// An access of another thread comes between two accesses of a block.
+    Atomicity(Interference),
+    /// No thread can continue, and some thread waits at this place.
+    GlobalDeadlock(Place),
+}
+
+/// How many pairs of events from one pair of places in the program are asked about: those closest in time.
+pub(crate) const INSTANCES: usize = 64;
+
+/// All questions about the properties, and whether some were left out because there were too many. Without a program,
+/// every acquisition of a lock may wait.
+///
+/// Whether all threads are blocked can be asked only if the next step of each is known, and no code outside of the
+/// program wakes them.
+pub fn questions(
+    program: Option<&Program>,
+    ctp: &TraceProgram,
+    properties: Properties,
+    blocks: AtomicBlocks,
+    knows_all: bool,
+) -> (Vec<Question>, bool) {
+    let mut questions = Vec::new();
+    let mut left_out = false;
+    for (id, target) in ctp.targets.iter_enumerated() {
+        if properties.covers(target.violation.kind) {
+            questions.push(Question::Target(id));
+        }
+    }
+    if properties.race {
+        left_out |= races(ctp, &mut questions);
+    }
+    if properties.deadlock {
+        left_out |= lock_cycles(program, ctp, &mut questions);
+        if let (Some(program), true) = (program, knows_all && !ctp.callbacks.may_wake) {
+            questions.extend(stuck_places(program, ctp).into_iter().map(Question::GlobalDeadlock));
+        }
+    }
+    if properties.memory {
+        uses_after_free(ctp, &mut questions);
+    }
+    let (interferences, too_many) = interferences(ctp, blocks);
+    questions.extend(interferences.into_iter().map(Question::Atomicity));
+    (questions, left_out || too_many)
+}
+
+fn uses_after_free(ctp: &TraceProgram, questions: &mut Vec<Question>) {
+    let mut frees: BTreeMap<InstanceId, Vec<EventId>> = BTreeMap::new();
+    for (id, event) in ctp.events.iter_enumerated() {
+        if let Kind::Free { instance } = event.kind {
+            frees.entry(instance).or_default().push(id);
+        }
+    }
+    for &(instance, access) in &ctp.last_accesses {
+        for &free in frees.get(&instance).into_iter().flatten() {
+            if ctp.event(free).thread != ctp.event(access).thread && !ctp.must_precede(access, free) {
+                questions.push(Question::UseAfterFree(free, access));
+            }
+        }
+    }
+}
+
+impl Question {
+    /// The literal that is only true if the answer is yes.
+    pub fn literal(&self, ctp: &mut TraceProgram, encoded: &mut Encoded) -> Lit {
+        let mut lits = Vec::new();
+        let mut symbolic = BTreeSet::new();
+        match self {
+            Question::Target(id) => {
+                let target = ctp.targets[*id].clone();
+                lits.extend(encoded.stands(ctp, target.thread, target.after, target.guard));
+                lits.push(encoded.solver.literal(&ctp.terms, target.bad));
+                lits.extend(encoded.in_section(ctp, target.thread, target.after));
+                symbolic.extend(ctp.terms.variables_of(&[target.bad]));
+                lits.extend(encoded.raw);
+            }
+            Question::Race(first, second) => {
+                for id in [first, second] {
+                    lits.extend(is_at(ctp, encoded, *id));
+                }
+            }
+            Question::LockCycle(events) => {
+                for id in events {
+                    lits.extend(is_at(ctp, encoded, *id));
+                }
+            }
+            Question::UseAfterFree(free, access) => {
+                lits.extend(encoded.happens(*free));
+                lits.extend(is_at(ctp, encoded, *access));
+            }
+            Question::Atomicity(interference) => {
+                lits.extend(is_at(ctp, encoded, interference.second));
+                lits.push(encoded.done(interference.between));
+                lits.push(encoded.precedes(ctp, interference.first, interference.between));
+                let accesses = [interference.first, interference.between];
+                for (id, writes) in accesses.into_iter().zip(interference.writes) {
+                    if writes {
+                        lits.extend(encoded.writes_to(ctp, id, interference.piece));
+                    }
+                }
+            }
+            Question::GlobalDeadlock(place) => lits.extend(encoded.is_stuck_at(ctp, *place)),
+        }
+        // In models that know only recorded values, the assertion itself may still read another value.
+        lits.extend(encoded.pins.iter().filter(|(value, _)| !symbolic.contains(value)).map(|(_, pin)| *pin));
+        let selected = encoded.solver.new_literal();
+        for lit in lits {
+            encoded.solver.add_clause(&[!selected, lit]);
+        }
+        selected
+    }
+
+    /// Questions with equal keys are about the same places of the program.
+    pub fn key(&self, ctp: &TraceProgram) -> Vec<Place> {
+        let place = |id: &EventId| ctp.event(*id).place;
+        let mut places = match self {
+            Question::Target(id) => vec![ctp.targets[*id].place],
+            Question::Race(first, second) | Question::UseAfterFree(first, second) => vec![place(first), place(second)],
+            Question::LockCycle(events) => events.iter().map(place).collect(),
+            Question::Atomicity(interference) => return interference.events().map(|id| place(&id)).to_vec(),
+            Question::GlobalDeadlock(place) => vec![*place],
+        };
+        places.sort_unstable();
+        places
+    }
+
+    /// Where the violation is in the program.
+    pub fn spans(&self, ctp: &TraceProgram) -> Vec<Span> {
+        let span = |id: &EventId| ctp.event(*id).span;
+        match self {
+            Question::Target(id) => vec![ctp.targets[*id].violation.span],
+            Question::Race(first, second) | Question::UseAfterFree(first, second) => vec![span(first), span(second)],
+            Question::LockCycle(events) => events.iter().map(span).collect(),
+            Question::Atomicity(interference) => interference.events().map(|id| span(&id)).to_vec(),
+            Question::GlobalDeadlock(place) => {
+                let here = ctp.events.iter().find(|event| event.place == *place);
+                here.map(|event| event.span).into_iter().collect()
+            }
+        }
+    }
+
+    /// The same question about the whole trace that a window is of; None if it is about what the whole has no event
+    /// for.
+    pub fn in_whole(
+        &self,
+        origin: &IndexVec<EventId, Option<EventId>>,
+        targets: &IndexVec<TargetId, TargetId>,
+    ) -> Option<Question> {
+        let of = |id: &EventId| origin[*id];
+        Some(match self {
+            Question::Target(id) => Question::Target(targets[*id]),
+            Question::Race(first, second) => Question::Race(of(first)?, of(second)?),
+            Question::LockCycle(events) => Question::LockCycle(events.iter().map(of).collect::<Option<_>>()?),
+            Question::UseAfterFree(free, access) => Question::UseAfterFree(of(free)?, of(access)?),
+            Question::Atomicity(interference) => Question::Atomicity(Interference {
+                first: of(&interference.first)?,
+                between: of(&interference.between)?,
+                second: of(&interference.second)?,
+                block: match interference.block {
+                    Block::Inferred(release) => Block::Inferred(of(&release)?),
+                    marked => marked,
+                },
+                ..*interference
+            }),
+            Question::GlobalDeadlock(place) => Question::GlobalDeadlock(*place),
+        })
+    }
+
+    /// The events that must not be sliced away.
+    pub fn needs(&self) -> Vec<EventId> {
+        match self {
+            Question::Atomicity(interference) => vec![interference.first, interference.between],
+            _ => Vec::new(),
+        }
+    }
+
+    /// The violation, for the report.
+    pub fn title(&self, ctp: &TraceProgram) -> &'static str {
+        match self {
+            Question::Target(id) => ctp.targets[*id].violation.kind.title(),
+            Question::Race(..) => "data race",
+            Question::LockCycle(_) | Question::GlobalDeadlock(_) => "deadlock",
+            Question::UseAfterFree(..) => "use after free",
+            Question::Atomicity(_) => "atomicity violation",
+        }
+    }
+}
+
+/// What has to hold for a thread to be about to execute an event.
+fn is_at(ctp: &mut TraceProgram, encoded: &mut Encoded, id: EventId) -> Vec<Lit> {
+    let event = ctp.event(id);
+    let (thread, index, guard) = (event.thread, event.index, event.guard);
+    encoded.stands(ctp, thread, index, guard)
+}

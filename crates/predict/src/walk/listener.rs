@@ -1,0 +1,103 @@
+//! What the walk reports: the accesses and synchronisation steps of each thread, in the thread's order.
+//!
+//! Two listeners exist. The first pass ([`SharingPass`](crate::walk::sharing_pass::SharingPass)) only finds out which
+//! memory threads share; the second ([`EventBuilder`](crate::program::builder::EventBuilder)) makes the events of the
+//! concurrent trace program. Steps that are events whatever memory is shared are reported as the [`Kind`] of that
+//! event; accesses are not, since only the listener knows whether they become events.
+
+use crate::program::event::Kind;
+use crate::walk::concolic::ConcolicValue;
+use crate::walk::objects::InstanceId;
+use leno_ir::interp::ViolationKind;
+use leno_ir::program::{Place, Span};
+use leno_logic::term::{Term, Terms};
+use leno_trace::ThreadIndex;
+
+/// Where a thread is.
+#[derive(Clone, Copy, Debug)]
+pub struct Position {
+    pub thread: ThreadIndex,
+    pub place: Place,
+    pub span: Span,
+    /// On the recorded clock.
+    pub clock: u64,
+    /// How many schedule points the thread has passed.
+    pub point: u32,
+}
+
+/// A memory location, by the object it belongs to.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Location {
+    pub instance: InstanceId,
+    pub offset: u64,
+}
+
+/// The bytes that one access reads or writes.
+#[derive(Clone, Copy, Debug)]
+pub struct MemoryAccess {
+    pub at: Location,
+    pub bytes: u32,
+    pub atomic: bool,
+}
+
+/// Where a region of a thread's path begins or ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Boundary {
+    /// An atomic section, which no other thread interrupts.
+    BeginSection,
+    EndSection,
+    /// A block that is marked as atomic in the program: whether it is has to be checked.
+    BeginBlock,
+    EndBlock,
+}
+
+/// A property that may be violated at some position.
+#[derive(Clone, Debug)]
+pub struct PossibleViolation {
+    pub kind: ViolationKind,
+    /// Where the violation is, which may be on a branch that was not taken.
+    pub span: Span,
+    pub message: String,
+}
+
+/// What a step does to the counter of a synchronisation object.
+pub struct CounterUpdate {
+    /// What has to hold of the counter for the step to be possible.
+    pub guard: Option<Term>,
+    pub new: Option<Term>,
+}
+
+/// Is told what threads do, in the order of each thread.
+pub trait Listener {
+    /// The value of a load. `recorded` is the one that it returned in the recorded run.
+    fn load(&mut self, terms: &mut Terms, at: &Position, access: MemoryAccess, recorded: u128) -> ConcolicValue;
+    fn store(&mut self, terms: &mut Terms, at: &Position, access: MemoryAccess, value: ConcolicValue);
+    /// The read of an atomic read-modify-write.
+    fn update_load(&mut self, terms: &mut Terms, at: &Position, access: MemoryAccess, recorded: u128) -> ConcolicValue;
+    /// The write of an atomic read-modify-write, which happens if `condition` (1 bit) holds.
+    fn update_store(
+        &mut self,
+        terms: &mut Terms,
+        at: &Position,
+        access: MemoryAccess,
+        condition: ConcolicValue,
+        value: ConcolicValue,
+    );
+    /// An atomic update of the counter of a synchronisation object. Gives the value before it, if it is symbolic.
+    fn update_counter(
+        &mut self,
+        terms: &mut Terms,
+        at: &Position,
+        counter: Location,
+        update: &mut dyn FnMut(&mut Terms, Term) -> CounterUpdate,
+    ) -> Option<Term>;
+    /// The thread continues on the recorded path only if this holds.
+    fn assume(&mut self, terms: &mut Terms, at: &Position, condition: Term);
+    /// The property is violated here if `bad` holds.
+    fn check(&mut self, terms: &mut Terms, at: &Position, bad: Term, violation: PossibleViolation);
+    /// A step that is an event, and no access.
+    fn event(&mut self, terms: &mut Terms, at: &Position, kind: Kind);
+    fn boundary(&mut self, at: &Position, boundary: Boundary);
+    /// A new thread-private object, in memory that another one may have used.
+    fn new_private_object(&mut self, at: Location, bytes: u64);
+}

@@ -1,0 +1,175 @@
+//! Outcomes for people to read.
+//!
+//! ```text
+//! UNSAFE: assertion violated
+//!   --> examples/bank_account.c:29:5
+//!    |
+//! 29 |     assert(balance == 170);
+//!    |     ^^^^^^
+//!    = in thread main: balance == 170
+//!
+//! How it happens:
+//!   main     examples/bank_account.c:26   starts main.1
+//!   main.1   examples/bank_account.c:18   reads balance: 100
+//!   …
+//! ```
+
+use leno_c::diagnostic::render_excerpt;
+use leno_engine::{Assumption, Covered, Properties, Unknown};
+use leno_ir::program::{Program, Span};
+use leno_ir::witness::{Claim, Step, Witness};
+use leno_replay::Replayed;
+use std::fmt::Write;
+
+/// That no violation exists, for what that was proved, and what was not proved but assumed.
+pub fn safe(covered: &Covered, assumptions: &[Assumption]) -> String {
+    let under = match assumptions.len() {
+        0 => String::new(),
+        1 => ", under 1 assumption".to_string(),
+        several => format!(", under {several} assumptions"),
+    };
+    let mut report = format!("SAFE: {}{under}\n", covered.statement);
+    assumptions.iter().for_each(|assumption| _ = writeln!(report, "  assuming: {assumption}"));
+    add_details(&mut report, covered);
+    report
+}
+
+/// That there is no verdict, why, what is known all the same, and what to do.
+pub fn unknown(unknown: &Unknown, covered: &Covered) -> String {
+    let mut report = format!("UNKNOWN: {}\n  = {}\n", unknown.reason, covered.statement);
+    add_details(&mut report, covered);
+    let _ = writeln!(report, "  = help: {}", unknown.advice);
+    report
+}
+
+/// That there is no verdict because of an execution that undefined behaviour ends, and how that happens.
+pub fn cut_short(
+    program: &Program,
+    reason: &Unknown,
+    covered: &Covered,
+    witness: &Witness,
+    replayed: Option<&Replayed>,
+) -> String {
+    format!("{}\n{}", unknown(reason, covered), evidence(program, witness, replayed))
+}
+
+/// What has to be assumed where these were not looked for, or not found out (`why`).
+pub fn no_ends(ends: &Properties, why: &str) -> String {
+    let kinds = [
+        (ends.memory, "an invalid access to memory"),
+        (ends.overflow, "a signed overflow that is checked"),
+        (ends.other, "a division by zero or a misuse of locks, threads or functions"),
+    ];
+    let named: Vec<&str> = kinds.iter().filter(|(is_meant, _)| *is_meant).map(|(_, name)| *name).collect();
+    format!("no execution ends in {}, which {why}", named.join(", or in "))
+}
+
+fn add_details(report: &mut String, covered: &Covered) {
+    covered.details.iter().for_each(|detail| _ = writeln!(report, "  = {detail}"));
+}
+
+/// A violation, how it happens, and what came of forcing it on the real program, if that was tried.
+pub fn violation(program: &Program, witness: &Witness, replayed: Option<&Replayed>) -> String {
+    format!("UNSAFE: {}\n{}", title(&witness.claim), evidence(program, witness, replayed))
+}
+
+fn evidence(program: &Program, witness: &Witness, replayed: Option<&Replayed>) -> String {
+    let mut report = report_witness(program, witness);
+    match replayed {
+        Some(Replayed::Confirmed { how }) => _ = writeln!(report, "\nConfirmed on the real program: {how}"),
+        Some(Replayed::NotConfirmed { why }) => _ = writeln!(report, "\nNot confirmed on the real program: {why}"),
+        None => {}
+    }
+    report
+}
+
+/// A violation in a line: what, and where.
+pub fn summary(program: &Program, claim: &Claim) -> String {
+    let spans = match claim {
+        Claim::Violation { span, .. } => vec![*span],
+        Claim::Race { first, second } => vec![first.span, second.span],
+        Claim::Atomicity { first, between, .. } => vec![first.span, between.span],
+        Claim::Deadlock { waiting } => waiting.iter().map(|waiting| waiting.span).collect(),
+    };
+    let title = title(claim);
+    let place = |span: Span| {
+        let file = program.files.get(span.file).filter(|_| span.line > 0)?;
+        Some(format!("{file}:{}", span.line))
+    };
+    let places: Vec<String> = spans.into_iter().filter_map(place).collect();
+    if places.is_empty() { title.to_string() } else { format!("{title} at {}", places.join(" and ")) }
+}
+
+fn title(claim: &Claim) -> &'static str {
+    match claim {
+        Claim::Violation { kind, .. } => kind.title(),
+        Claim::Race { .. } => "data race",
+        Claim::Atomicity { .. } => "atomicity violation",
+        Claim::Deadlock { .. } => "deadlock",
+    }
+}
+
+fn report_witness(program: &Program, witness: &Witness) -> String {
+    let mut out = String::new();
+    match &witness.claim {
+        Claim::Violation { thread, span, message, .. } => {
+            add_excerpt(&mut out, program, *span);
+            let _ = writeln!(out, "  = in thread {thread}: {message}");
+        }
+        Claim::Race { first, second } => {
+            for racer in [first, second] {
+                add_excerpt(&mut out, program, racer.span);
+                let _ = writeln!(out, "  = in thread {}: {}", racer.thread, racer.access);
+            }
+        }
+        Claim::Atomicity { first, between, second, block } => {
+            for (racer, when) in [(first, "first"), (between, "between them"), (second, "then")] {
+                add_excerpt(&mut out, program, racer.span);
+                let _ = writeln!(out, "  = {when}, in thread {}: {}", racer.thread, racer.access);
+            }
+            let _ = writeln!(out, "  = {block}");
+        }
+        Claim::Deadlock { waiting } => {
+            for waiting in waiting {
+                add_excerpt(&mut out, program, waiting.span);
+                let _ = writeln!(out, "  = thread {} waits for {}", waiting.thread, waiting.reason);
+            }
+        }
+    }
+    if !witness.inputs.is_empty() {
+        out.push_str("\nWith these inputs:\n");
+        for (thread, values) in &witness.inputs {
+            let values: Vec<String> = values.iter().map(|input| input.bits.to_string()).collect();
+            let _ = writeln!(out, "  {thread}: {}", values.join(", "));
+        }
+    }
+    out.push_str("\nHow it happens:\n");
+    add_steps(&mut out, program, &witness.steps);
+    out
+}
+
+fn add_excerpt(out: &mut String, program: &Program, span: Span) {
+    if let (Some(file), true) = (program.files.get(span.file), span.line > 0) {
+        out.push_str(&render_excerpt(file, span.line, &program.texts[span.text], false));
+    }
+}
+
+/// The steps in the user's own code, with a blank line where another thread takes over.
+fn add_steps(out: &mut String, program: &Program, steps: &[Step]) {
+    let shown: Vec<(&Step, String)> = steps
+        .iter()
+        .filter_map(|step| {
+            let file =
+                program.files.get(step.span.file).filter(|file| step.span.line > 0 && !file.starts_with("<leno>"))?;
+            Some((step, format!("{file}:{}", step.span.line)))
+        })
+        .collect();
+    let thread_width = shown.iter().map(|(step, _)| step.thread.len()).max().unwrap_or(0);
+    let place_width = shown.iter().map(|(_, place)| place.len()).max().unwrap_or(0);
+    let mut last = "";
+    for (step, place) in &shown {
+        let thread = if step.thread == last { "" } else { step.thread.as_str() };
+        let _ = writeln!(out, "  {thread:thread_width$}  {place:place_width$}  {}", step.effect);
+        last = &step.thread;
+    }
+}

@@ -1,0 +1,4 @@
+//! Results as files.
+
+mod text;
+mod witness_file;

@@ -1,0 +1,23 @@
+// With the main thread the others do not end.
+//~ PROPERTY: leak
+//~ SAFE
+//~ PROPERTY: memtrack
+//~ SAFE
+#include <pthread.h>
+#include <stdlib.h>
+
+static _Atomic int q;
+
+static void *work(void *unused) {
+    void *mine = malloc(8);
+    q = 1;
+    free(mine);
+    return 0;
+}
+
+int main(void) {
+    pthread_t thread;
+    pthread_create(&thread, 0, work, 0);
+    pthread_exit(0);
+    return 0;
+}
