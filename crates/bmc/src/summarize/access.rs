@@ -39,12 +39,22 @@ pub(crate) struct Accesses {
     pub is_plain: bool,
     pub is_atomic: bool,
     pub role: Role,
+    /// That its writes leave the memory as it was.
+    pub is_unchanged: Term,
 }
 
 impl Accesses {
     /// Those of an ordinary instruction, which may race.
     pub fn plain(targets: ObjectSet, is_atomic: bool) -> Accesses {
-        Accesses { reads: Vec::new(), writes: Vec::new(), targets, is_plain: true, is_atomic, role: Role::Other }
+        Accesses {
+            reads: Vec::new(),
+            writes: Vec::new(),
+            targets,
+            is_plain: true,
+            is_atomic,
+            role: Role::Other,
+            is_unchanged: Term::FALSE,
+        }
     }
 
     /// Those of an operation on a lock or another synchronisation object, which does not race.
@@ -346,9 +356,10 @@ impl Execution<'_> {
             let path = self.terms.and2(state.path, shared);
             self.step(at, path);
         }
+        let changed = self.terms.not(accesses.is_unchanged);
         let event = self.event_at(state, at, accesses);
         for write in event.writes.iter().filter(|_| event.is_plain) {
-            let condition = self.terms.and2(state.path, write.condition);
+            let condition = self.terms.and(&[state.path, write.condition, changed]);
             state.side_effects.push(SideEffect::Effect, condition);
         }
         if state.section.is_some() {
@@ -364,7 +375,7 @@ impl Execution<'_> {
 
     /// The event of accesses that the instruction at hand makes at a node.
     pub(crate) fn event_at(&self, state: &State, node: NodeId, accesses: Accesses) -> Event {
-        let Accesses { reads, writes, targets, is_plain, is_atomic, role } = accesses;
+        let Accesses { reads, writes, targets, is_plain, is_atomic, role, is_unchanged: _ } = accesses;
         let (place, span) = self.here;
         Event {
             node,
@@ -478,6 +489,7 @@ impl Execution<'_> {
             let mut accesses = Accesses::plain(reached.targets.clone(), true);
             accesses.reads.push(unit);
             accesses.writes.push(Unit { condition: written, address, value: new, bytes });
+            accesses.is_unchanged = self.terms.eq(new, read);
             self.add_event(&mut state, None, accesses, condition);
             old = Some(value);
         }
