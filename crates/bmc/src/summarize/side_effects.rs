@@ -109,7 +109,9 @@ pub fn is_balanced(locks: &[(SideEffect, Term)], mut is_same: impl FnMut((Term, 
             SideEffect::Release(lock) => SideEffect::Acquire(lock),
         };
         match open.last() {
-            Some(&(last, when)) if last == undone && (when == condition || is_same((when, condition))) => drop(open.pop()),
+            Some(&(last, when)) if last == undone && (when == condition || is_same((when, condition))) => {
+                drop(open.pop())
+            }
             _ => open.push((effect, condition)),
         }
     }

@@ -137,14 +137,7 @@ impl Execution<'_> {
 
     /// Notes what a step is to other threads: taking a lock and giving it back cancel each other, and a step that
     /// writes nothing (it has tried in vain) is nothing to them.
-    fn note_step(
-        &mut self,
-        frame: &Frame,
-        state: &mut State,
-        op: &SyncOp,
-        place: (&Expr, Term),
-        writes: &[Term],
-    ) {
+    fn note_step(&mut self, frame: &Frame, state: &mut State, op: &SyncOp, place: (&Expr, Term), writes: &[Term]) {
         let written = self.terms.or(writes);
         let written = self.terms.and2(state.path, written);
         let (_, address) = place;
