@@ -6,7 +6,8 @@
 //! do something else, and a SAFE says that it assumes this one.
 //!
 //! Operands are seen in the representation by what they leave: a value in a register without a name, which is kept while
-//! something else is done, and used only then. Objects that a call itself has made are not counted, nor its locals.
+//! something else is done, and used only then. (The macros of `<stdatomic.h>` have locals of their own, with reserved names;
+//! they count as having none.) Objects that a call itself has made are not counted, nor its locals.
 
 use crate::Assumption;
 use crate::surroundings::{is_in_model, is_model};
@@ -77,7 +78,7 @@ fn kept_during<'p>(
     value: LocalId,
 ) -> Vec<(Place, &'p Instr)> {
     let Body::Blocks(blocks) = &facts.program().functions[id].body else { return Vec::new() };
-    let (Some(cfg), true) = (facts.cfg(id), function.locals[value].name.is_empty()) else { return Vec::new() };
+    let (Some(cfg), true) = (facts.cfg(id), is_nameless(&function.locals[value].name)) else { return Vec::new() };
     let live = facts.liveness(id);
     let mut found = Vec::new();
     let mut seen = BTreeSet::new();
@@ -96,8 +97,10 @@ fn kept_during<'p>(
         for (index, instr) in instrs.take_while(|(index, _)| *index < end) {
             if !uses_any(&instr.op, value) {
                 found.push((Place { func: id, block, index: index as u32 }, instr));
-            } else if let Op::Assign { dst, .. } = &instr.op
-                && function.locals[*dst].name.is_empty()
+                continue;
+            }
+            if let Op::Assign { dst, .. } = &instr.op
+                && is_nameless(&function.locals[*dst].name)
                 && seen.insert((block, *dst))
             {
                 work.push((block, index + 1, *dst));
@@ -106,6 +109,11 @@ fn kept_during<'p>(
         work.extend(next.into_iter().filter(|next| seen.insert((*next, value))).map(|next| (next, 0, value)));
     }
     found
+}
+
+/// No variable of the program: C reserves such names.
+fn is_nameless(name: &str) -> bool {
+    name.is_empty() || name.starts_with("__")
 }
 
 fn uses(expr: &Expr, value: LocalId) -> bool {
@@ -142,16 +150,18 @@ impl Effects<'_, '_> {
         }
         let (left, right) = (self.of(a, &left.op), self.of(b, &right.op));
         let (x, y) = (&left.accessed, &right.accessed);
-        let conflict = x.written.intersects(&y.written) || x.written.intersects(&y.read) || x.read.intersects(&y.written);
+        let conflict =
+            x.written.intersects(&y.written) || x.written.intersects(&y.read) || x.read.intersects(&y.written);
         conflict || (left.synchronises && right.synchronises && self.has_company(a))
     }
 
     /// Whether other threads may be alive there.
     fn has_company(&self, place: Place) -> bool {
         let (parallel, threads) = (self.facts.parallel(), self.facts.threads());
-        threads.running(place.func).iter().any(|root| {
-            threads.roots().ids().any(|other| parallel.may_overlap_thread(*root, place, other))
-        })
+        threads
+            .running(place.func)
+            .iter()
+            .any(|root| threads.roots().ids().any(|other| parallel.may_overlap_thread(*root, place, other)))
     }
 
     fn of(&mut self, place: Place, op: &Op) -> Effect {

@@ -126,7 +126,9 @@ impl Lvalues<'_> {
                 }
                 region
             }
-            ExprKind::Cast(operand) if self.unit.types.is_pointer(exprs[*operand].ty.ty) => self.pointed(*operand, size),
+            ExprKind::Cast(operand) if self.unit.types.is_pointer(exprs[*operand].ty.ty) => {
+                self.pointed(*operand, size)
+            }
             ExprKind::PointerAdd(base, bytes) => {
                 let mut region = self.pointed(*base, self.room_behind(*base));
                 match exprs[*bytes].kind {
@@ -150,9 +152,7 @@ impl Lvalues<'_> {
         let exprs = &self.unit.exprs;
         match &exprs[pointer].kind {
             ExprKind::AddressOf(array) => match self.unit.types.get(exprs[*array].ty.ty) {
-                Type::Array(_, ArrayLen::Known(_)) => {
-                    self.unit.types.size_of(exprs[*array].ty.ty).unwrap_or(u64::MAX)
-                }
+                Type::Array(_, ArrayLen::Known(_)) => self.unit.types.size_of(exprs[*array].ty.ty).unwrap_or(u64::MAX),
                 _ => u64::MAX,
             },
             _ => u64::MAX,
