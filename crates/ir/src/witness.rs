@@ -93,6 +93,8 @@ pub fn is_schedule_point(program: &Program, instr: &Instr) -> bool {
         | Op::ReadModifyWrite { .. }
         | Op::CompareExchange { .. }
         | Op::Free { .. }
+        | Op::BeginLife { .. }
+        | Op::EndLife { .. }
         | Op::ObjectSize { .. }
         | Op::Spawn { .. }
         | Op::Join { .. }
@@ -112,6 +114,7 @@ pub fn is_schedule_point(program: &Program, instr: &Instr) -> bool {
         | Op::Assume { .. }
         | Op::Assert { .. }
         | Op::Nondet { .. }
+        | Op::Undefine { .. }
         | Op::ThreadSelf { .. }
         | Op::Yield => false,
     }

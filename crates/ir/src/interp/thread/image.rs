@@ -105,6 +105,12 @@ pub(in crate::interp) enum Rare {
     },
     Free {
         ptr: Ex,
+        storage: Storage,
+    },
+    BeginLife(Lives),
+    EndLife(Lives),
+    Undefine {
+        dst: Reg,
     },
     ObjectSize {
         dst: Reg,
@@ -139,6 +145,14 @@ pub(in crate::interp) enum Rare {
     Exit(Ex),
     Abort,
     Unreachable,
+}
+
+/// A slot that begins or ends to live.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::interp) struct Lives {
+    pub slot: u32,
+    /// No other thread can have its address.
+    pub is_private: bool,
 }
 
 /// A [`SyncOp`] without its expressions: it has at most one besides the address.
@@ -551,7 +565,10 @@ impl<'p> Compiler<'_, 'p> {
             Op::Allocate { dst, size, storage, zeroed, .. } => {
                 Rare::Allocate { dst: self.reg(*dst), size: self.ex(size), storage: *storage, zeroed: *zeroed }
             }
-            Op::Free { ptr } => Rare::Free { ptr: self.ex(ptr) },
+            Op::Free { ptr, storage } => Rare::Free { ptr: self.ex(ptr), storage: *storage },
+            Op::BeginLife { slot } => Rare::BeginLife(self.lives(*slot)),
+            Op::EndLife { slot } => Rare::EndLife(self.lives(*slot)),
+            Op::Undefine { dst } => Rare::Undefine { dst: self.reg(*dst) },
             Op::ObjectSize { dst, ptr } => Rare::ObjectSize { dst: self.reg(*dst), ptr: self.ex(ptr) },
             Op::Spawn { handle, func, args } => Rare::Spawn {
                 handle: handle.as_ref().map(|access| (self.ex(&access.ptr), self.access_bits(access))),
@@ -569,6 +586,10 @@ impl<'p> Compiler<'_, 'p> {
             Op::AtomicEnd => Rare::AtomicEnd,
             _ => Rare::Nothing,
         }
+    }
+
+    fn lives(&self, slot: SlotId) -> Lives {
+        Lives { slot: slot.0, is_private: self.private[slot.index()] }
     }
 
     fn sync(&self, op: &SyncOp) -> (SyncStep, Option<Ex>) {
