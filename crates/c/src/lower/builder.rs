@@ -13,6 +13,7 @@
 //! saved into a temporary at the place where it was held (which dominates all that came after, whatever control flow
 //! there was), and only then.
 
+use super::lifetimes;
 use super::link::Link;
 use super::simplify;
 use crate::source;
@@ -180,6 +181,11 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
         if !std::mem::replace(&mut self.blocks[block.index()].is_begun, true) {
             self.begun.push(block);
         }
+    }
+
+    /// Goes on with a block that was left for another one; with none, what follows cannot be reached.
+    pub(super) fn come_back(&mut self, block: Option<BlockId>) {
+        self.current = block;
     }
 
     /// None where control cannot come.
@@ -426,6 +432,7 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
             body: Body::Blocks(simplify::simplify(blocks)),
             span: self.function_span,
         };
+        lifetimes::drop_idle(&mut function, self.link.model());
         let mentioned = simplify::drop_unused(&mut function);
         let unnoticed = unnoticed_failures(&function, self.link.model());
         if let Body::Blocks(blocks) = &mut function.body {

@@ -186,7 +186,7 @@ impl Lowering<'_, '_> {
     // ---- statement expressions
 
     fn statement_expression(&mut self, body: &[StmtId], value: Option<ExprId>) -> Result<Expr> {
-        self.open_scope();
+        self.open_block(body);
         for statement in body {
             self.statement(*statement)?;
         }
@@ -204,7 +204,7 @@ impl Lowering<'_, '_> {
     }
 
     fn statement_expression_effect(&mut self, body: &[StmtId], value: Option<ExprId>) -> Result<()> {
-        self.open_scope();
+        self.open_block(body);
         for statement in body {
             self.statement(*statement)?;
         }

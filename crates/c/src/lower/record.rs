@@ -69,7 +69,7 @@ impl Lowering<'_, '_> {
         match &expr.kind {
             ExprKind::Call { .. } => self.call_into(id, Some(dest)).map(drop),
             ExprKind::StmtExpr { body, value: Some(value) } => {
-                self.open_scope();
+                self.open_block(body);
                 for statement in body {
                     self.statement(*statement)?;
                 }

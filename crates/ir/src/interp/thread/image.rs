@@ -369,27 +369,43 @@ pub enum Next<'p> {
 /// For each slot, whether its address appears only as the address of loads, stores and handles: then it is in no
 /// register and in no memory, and no other thread has it.
 pub fn private_slots(function: &Function) -> Vec<bool> {
-    let mut private = vec![true; function.slots.len()];
-    let Body::Blocks(blocks) = &function.body else { return private };
+    let address = |op| match op {
+        &Op::Load { from: ref access, .. }
+        | &Op::Store { to: ref access, .. }
+        | &Op::Spawn { handle: Some(ref access), .. } => Some(&access.ptr),
+        _ => None,
+    };
+    named_otherwise(function, address).into_iter().map(|is_named| !is_named).collect()
+}
+
+/// For each slot, whether its address may be kept anywhere, in a register, in memory, by a function or a thread; or it
+/// is only used for accesses and steps on synchronisation objects.
+pub fn escaping_slots(function: &Function) -> Vec<bool> {
+    named_otherwise(function, |op| match op {
+        Op::Sync { op: SyncOp::CondSleep { .. } | SyncOp::CondWake { .. }, .. } => None,
+        Op::Sync { at, .. } => Some(at),
+        _ => op.access().map(|(access, _)| &access.ptr),
+    })
+}
+
+/// For each slot, whether its address appears anywhere but as what `address` says an instruction accesses.
+fn named_otherwise<'f>(function: &'f Function, address: impl Fn(&'f Op) -> Option<&'f Expr>) -> Vec<bool> {
+    let mut named = vec![false; function.slots.len()];
+    let Body::Blocks(blocks) = &function.body else { return named };
     for block in blocks {
         for instr in &block.instrs {
-            let address = match &instr.op {
-                Op::Load { from: access, .. }
-                | Op::Store { to: access, .. }
-                | Op::Spawn { handle: Some(access), .. } => Some(&access.ptr),
-                _ => None,
-            };
+            let address = address(&instr.op);
             instr.op.for_each_operand(|operand| {
                 if address.is_none_or(|address| !std::ptr::eq(address, operand) || accessed_slot(address).is_none()) {
-                    for_each_slot(operand, &mut |slot| private[slot.index()] = false);
+                    for_each_slot(operand, &mut |slot| named[slot.index()] = true);
                 }
             });
         }
         if let Some(operand) = block.terminator.kind.operand() {
-            for_each_slot(operand, &mut |slot| private[slot.index()] = false);
+            for_each_slot(operand, &mut |slot| named[slot.index()] = true);
         }
     }
-    private
+    named
 }
 
 /// The slot of an address that is a slot or a number of bytes from one.
