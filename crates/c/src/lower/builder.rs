@@ -20,7 +20,7 @@ use crate::source;
 use leno_ir::analysis::retries::unnoticed_failures;
 use leno_ir::index::{Idx, IndexVec};
 use leno_ir::program::{
-    Access, Block, BlockId, Body, Callee, DataModel, Expr, FuncId, Function, Instr, Local, LocalId, ObjectId, Op,
+    Access, BinaryOp, Block, BlockId, Body, Callee, DataModel, Expr, FuncId, Function, Instr, Local, LocalId, ObjectId, Op,
     Order, Property, Slot, SlotId, Span, Terminator, TerminatorKind, TextId, Type,
 };
 
@@ -219,6 +219,35 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
             cond => TerminatorKind::Branch { cond, then, otherwise },
         };
         self.terminate(kind);
+    }
+
+    /// A finished block goes elsewhere.
+    pub(super) fn redirect(&mut self, block: BlockId, to: BlockId) {
+        if let Some(terminator) = &mut self.blocks[block.index()].terminator {
+            terminator.kind = TerminatorKind::Goto(to);
+        }
+    }
+
+    /// Whether an address in a register is used for anything but accesses: it may be kept somewhere.
+    pub(super) fn is_kept(&self, register: LocalId) -> bool {
+        let is_base = |address: &Expr| match address {
+            Expr::Local(local) => *local == register,
+            Expr::Binary(BinaryOp::PtrAdd, parts) => parts[0] == Expr::Local(register) && !mentions(&parts[1], register),
+            _ => false,
+        };
+        let mut is_kept = false;
+        for block in &self.blocks {
+            for instr in &block.instrs {
+                let address = instr.op.access().map(|(access, _)| &access.ptr).filter(|address| is_base(address));
+                instr.op.for_each_operand(|operand| {
+                    let is_address = address.is_some_and(|address| std::ptr::eq(address, operand));
+                    is_kept |= !is_address && mentions(operand, register);
+                });
+            }
+            let operand = block.terminator.as_ref().and_then(|terminator| terminator.kind.operand());
+            is_kept |= operand.is_some_and(|operand| mentions(operand, register));
+        }
+        is_kept
     }
 
     // ---- instructions

@@ -13,7 +13,7 @@
 use leno_ir::analysis::cfg::Cfg;
 use leno_ir::index::{Idx, IndexVec};
 use leno_ir::interp::escaping_slots;
-use leno_ir::program::{Block, BlockId, Body, DataModel, Expr, Function, LocalId, Op, SlotId};
+use leno_ir::program::{Block, BlockId, Body, DataModel, Expr, Function, LocalId, Op, SlotId, TerminatorKind};
 use std::collections::BTreeMap;
 
 /// Removes what makes no difference.
@@ -27,6 +27,11 @@ pub(super) fn drop_idle(function: &mut Function, model: DataModel) {
     let Body::Blocks(blocks) = &mut function.body else { return };
     for block in blocks.iter_mut() {
         block.instrs.retain(|instr| !matches!(instr.op, Op::EndLife { slot } if !escaping[slot.index()]));
+        // The end of the activation comes next.
+        let returns = matches!(block.terminator.kind, TerminatorKind::Return(_));
+        while returns && block.instrs.last().is_some_and(|last| matches!(last.op, Op::EndLife { .. })) {
+            block.instrs.pop();
+        }
     }
     for (block, index) in idle_beginnings(function, &escaping, model).into_iter().rev() {
         if let Body::Blocks(blocks) = &mut function.body {
