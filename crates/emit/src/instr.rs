@@ -283,7 +283,9 @@ impl<'a> Writer<'a> {
                     true => format!(" {} = size;", lifetimes::size_of(self.function(), dst)),
                     false => String::new(),
                 };
-                format!("{{ ptr size = {size}; {name} = (ptr)__builtin_alloca_with_align(size, {bits});{clear}{keep} }}")
+                format!(
+                    "{{ ptr size = {size}; {name} = (ptr)__builtin_alloca_with_align(size, {bits});{clear}{keep} }}"
+                )
             }
         }
     }
@@ -291,7 +293,11 @@ impl<'a> Writer<'a> {
     fn free_on_stack(&self, ptr: &Expr) -> String {
         match ptr {
             Expr::Local(local) if lifetimes::freed_on_stack(self.function()).contains(local) => {
-                format!("leno_end_life((void *){}, {});", self.name(*local), lifetimes::size_of(self.function(), *local))
+                format!(
+                    "leno_end_life((void *){}, {});",
+                    self.name(*local),
+                    lifetimes::size_of(self.function(), *local)
+                )
             }
             _ => "(void)0;".to_string(),
         }

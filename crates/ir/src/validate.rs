@@ -11,8 +11,8 @@ use std::fmt;
 
 use crate::program::{
     Access, BinaryOp, Block, BlockId, Body, Callee, CastOp, DataModel, Datum, Expr, External, FuncId, Function, Instr,
-    LocalId, MAX_EXPR_DEPTH, Object, ObjectId, ObjectKind, Op, Program, RmwOp, SlotId, Span, SyncOp, TerminatorKind, TextId,
-    Type, UnaryOp,
+    LocalId, MAX_EXPR_DEPTH, Object, ObjectId, ObjectKind, Op, Program, RmwOp, SlotId, Span, SyncOp, TerminatorKind,
+    TextId, Type, UnaryOp,
 };
 use crate::text::Names;
 

@@ -20,8 +20,8 @@ use crate::source;
 use leno_ir::analysis::retries::unnoticed_failures;
 use leno_ir::index::{Idx, IndexVec};
 use leno_ir::program::{
-    Access, BinaryOp, Block, BlockId, Body, Callee, DataModel, Expr, FuncId, Function, Instr, Local, LocalId, ObjectId, Op,
-    Order, Property, Slot, SlotId, Span, Terminator, TerminatorKind, TextId, Type,
+    Access, BinaryOp, Block, BlockId, Body, Callee, DataModel, Expr, FuncId, Function, Instr, Local, LocalId, ObjectId,
+    Op, Order, Property, Slot, SlotId, Span, Terminator, TerminatorKind, TextId, Type,
 };
 
 /// Trees that grow deeper than this are put into a register. It leaves room below
@@ -232,7 +232,9 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
     pub(super) fn is_kept(&self, register: LocalId) -> bool {
         let is_base = |address: &Expr| match address {
             Expr::Local(local) => *local == register,
-            Expr::Binary(BinaryOp::PtrAdd, parts) => parts[0] == Expr::Local(register) && !mentions(&parts[1], register),
+            Expr::Binary(BinaryOp::PtrAdd, parts) => {
+                parts[0] == Expr::Local(register) && !mentions(&parts[1], register)
+            }
             _ => false,
         };
         let mut is_kept = false;

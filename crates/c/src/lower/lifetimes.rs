@@ -171,7 +171,9 @@ impl<'f> Beginnings<'f> {
 
     /// From what may be read after an instruction to what may be before it.
     fn before(&self, op: &Op, now: &mut Numbers) {
-        op.for_each_result(|register| self.registers.get(&register).into_iter().for_each(|number| now[*number] = false));
+        op.for_each_result(|register| {
+            self.registers.get(&register).into_iter().for_each(|number| now[*number] = false)
+        });
         if let Op::BeginLife { slot } = op
             && let Some(number) = self.slots.get(slot)
         {
