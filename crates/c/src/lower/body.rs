@@ -9,6 +9,7 @@ use super::link::Link;
 use super::place::How;
 use super::scalar::{Scalar, zero};
 use super::scope::Scopes;
+use super::sequence::Sequencing;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::Span;
 use crate::typed::{ExprId, FuncId, Function, FunctionBody, LabelId, Unit, VarId};
@@ -39,6 +40,7 @@ pub(super) struct Lowering<'a, 'u> {
     homes: Vec<Option<Home>>,
     pub labels: Vec<Option<BlockId>>,
     pub scopes: Scopes,
+    pub sequencing: Sequencing,
     /// The hidden parameter of a variadic function.
     pub variable_arguments: Option<LocalId>,
     /// The address of the temporary object that is evaluated next is taken.
@@ -85,6 +87,7 @@ pub(super) fn lower_function(link: &mut Link<'_>, id: ir::FuncId, unit: usize, f
         homes: vec![None; body.vars.len()],
         labels: vec![None; body.labels.len()],
         scopes: Scopes::new(body),
+        sequencing: if units[unit].is_model { Sequencing::default() } else { Sequencing::of(units[unit].unit, body) },
         variable_arguments,
         keeps_temporary: false,
         own_copies: Vec::new(),
