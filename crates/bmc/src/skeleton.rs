@@ -192,6 +192,16 @@ pub struct Death {
     pub path: Term,
 }
 
+/// The beginning of another lifetime of a stack object.
+#[derive(Clone, Copy, Debug)]
+pub struct Birth {
+    pub instance: InstanceId,
+    pub node: NodeId,
+    pub path: Term,
+    /// Of the deaths of its thread, those before this number came before it.
+    pub deaths: usize,
+}
+
 /// A point where an atomic section may be split because it has to wait: it continues at `second`. Where the condition
 /// holds it is not split, and no node of another thread comes between the two.
 #[derive(Clone, Copy, Debug)]
@@ -323,6 +333,7 @@ pub struct Skeleton {
     pub checks: Vec<Check>,
     pub frees: Vec<Free>,
     pub deaths: Vec<Death>,
+    pub births: Vec<Birth>,
     pub allocations: Vec<Allocation>,
     pub releases: Vec<Release>,
     pub ends: IndexVec<EndId, End>,
@@ -407,6 +418,7 @@ impl Skeleton {
         self.checks.iter_mut().for_each(|check| put(&mut [&mut check.valid, &mut check.path, &mut check.address]));
         self.frees.iter_mut().for_each(|free| put(&mut [&mut free.valid, &mut free.path, &mut free.address]));
         self.deaths.iter_mut().for_each(|death| put(&mut [&mut death.path]));
+        self.births.iter_mut().for_each(|birth| put(&mut [&mut birth.path]));
         self.allocations.iter_mut().for_each(|allocation| put(&mut [&mut allocation.path]));
         self.releases.iter_mut().for_each(|release| put(&mut [&mut release.path]));
         for end in self.ends.iter_mut() {

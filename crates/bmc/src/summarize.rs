@@ -40,9 +40,10 @@ use crate::summarize::state::State;
 use crate::summarize::sync_words::DeadlockWords;
 use crate::summarize::unroll::RunningLoop;
 use leno_ir::analysis::sharing::Sharing;
+use leno_ir::index::Idx;
 use leno_ir::interp::ViolationKind;
 use leno_ir::program::{
-    BlockId, Body, FuncId, Instr, ObjectId, ObjectKind, Op, Place, Program, Span, Terminator, TerminatorKind,
+    BlockId, Body, FuncId, Instr, ObjectId, ObjectKind, Op, Place, Program, Span, Storage, Terminator, TerminatorKind,
 };
 use leno_logic::term::{Sort, Term, Terms};
 use leno_symbolic::update::Update;
@@ -456,7 +457,11 @@ impl<'p> Execution<'p> {
             Op::Allocate { dst, size, zeroed, storage, .. } => {
                 return self.allocate(frame, state, *dst, size, *zeroed, *storage);
             }
-            Op::Free { ptr } => return self.free(frame, state, ptr),
+            Op::Free { ptr, storage: Storage::Heap } => return self.free(frame, state, ptr),
+            Op::Free { ptr, storage: Storage::Stack } => return self.free_on_stack(frame, state, ptr).map(Some),
+            Op::BeginLife { slot } => self.begin_life(frame.slots[slot.index()], &mut state),
+            Op::EndLife { slot } => self.end_life(frame.slots[slot.index()], &mut state),
+            Op::Undefine { dst } => Rc::make_mut(&mut state.locals)[dst.index()] = None,
             Op::ObjectSize { .. } => return Err(Refused::new("the size of an object is asked for")),
             Op::Assume { cond } => {
                 let condition = self.condition(frame, &mut state, cond)?;

@@ -497,3 +497,23 @@ static void leno_wide_lock(void) {
 static void leno_wide_unlock(void) {
     __atomic_store_n(&leno_wide, 0, __ATOMIC_RELEASE);
 }
+
+//= leno_begin_life leno_end_life
+/* Stack objects of blocks: they are dead where the block is left, and AddressSanitizer is told so. */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define LENO_POISONS
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#define LENO_POISONS
+#endif
+#ifdef LENO_POISONS
+void __asan_poison_memory_region(const volatile void *address, __SIZE_TYPE__ size);
+void __asan_unpoison_memory_region(const volatile void *address, __SIZE_TYPE__ size);
+#define leno_begin_life(object) __asan_unpoison_memory_region(object, sizeof object)
+#define leno_end_life(object, size) __asan_poison_memory_region(object, size)
+#else
+#define leno_begin_life(object) ((void)0)
+#define leno_end_life(object, size) ((void)0)
+#endif

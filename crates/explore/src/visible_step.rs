@@ -13,7 +13,9 @@ use leno_ir::interp::{
     Value, Violation, Wait,
 };
 use leno_ir::points_to::{AbstractObject, PointsTo};
-use leno_ir::program::{Body, Callee, Expr, FuncId, LockKind, Op, Program, RmwOp, SlotId, SyncOp, TerminatorKind};
+use leno_ir::program::{
+    Body, Callee, Expr, FuncId, LockKind, Op, Program, RmwOp, SlotId, Storage, SyncOp, TerminatorKind,
+};
 use leno_ir::sharing::{SharedObjects, Sharing};
 use leno_ir::witness::Observer;
 
@@ -96,7 +98,10 @@ impl Statics {
                         Op::Load { .. }
                         | Op::Store { .. }
                         | Op::ReadModifyWrite { .. }
-                        | Op::CompareExchange { .. } => sharing.is_shared_access(place),
+                        | Op::CompareExchange { .. }
+                        | Op::Free { storage: Storage::Stack, .. }
+                        | Op::BeginLife { .. }
+                        | Op::EndLife { .. } => sharing.is_shared_access(place),
                         _ => true,
                     },
                     Next::Terminator(terminator) => match terminator.kind {
@@ -179,7 +184,7 @@ fn has_shared_slot(program: &Program, points_to: &PointsTo, sharing: &SharedObje
     let allocas = blocks
         .iter()
         .flat_map(|b| &b.instrs)
-        .any(|instr| matches!(instr.op, Op::Allocate { storage: leno_ir::program::Storage::Stack, .. }));
+        .any(|instr| matches!(instr.op, Op::Allocate { storage: Storage::Stack, .. }));
     slots || allocas
 }
 
@@ -242,6 +247,7 @@ impl Observer for Changes<'_> {
         match self.statics.changes[pc] {
             Change::None => {}
             Change::Always => self.effect.is_lasting = true,
+            Change::Lives => self.effect.is_lasting |= self.statics.shared[pc],
             Change::Locked => match machine.sync_operand(thread).or(machine.footprint(thread).map(|at| at.address)) {
                 Some(address) => {
                     let old = machine.peek(address, LOCK_BYTES).ok();
@@ -292,6 +298,8 @@ enum Change {
     /// A lock, which will be given back.
     Locked,
     Woken,
+    /// The life of a stack object, which is its thread's own unless others have its address.
+    Lives,
     Always,
 }
 
@@ -317,6 +325,7 @@ fn change(program: &Program, next: Next<'_>, is_counted: bool) -> Change {
             Body::External(external) if !external.pure => Change::Always,
             _ => Change::None,
         },
+        Op::Free { storage: Storage::Stack, .. } | Op::BeginLife { .. } | Op::EndLife { .. } => Change::Lives,
         Op::Call { callee: Callee::Indirect(_), .. }
         | Op::Allocate { .. }
         | Op::Free { .. }
@@ -618,8 +627,9 @@ pub fn add_accesses(machine: &Machine<'_>, statics: &Statics, thread: ThreadId, 
                 }
             }
             Op::AtomicBegin | Op::AtomicEnd | Op::Nondet { .. } => {}
-            // Ending a life is no access: an access after the end of an object's life is a memory error, not a race.
-            Op::Free { .. } => {
+            // Neither the end of a life nor its beginning is an access: an access to a dead object is a memory error, not
+            // a race.
+            Op::Free { .. } | Op::BeginLife { .. } | Op::EndLife { .. } => {
                 if let Some(at) = machine.footprint(thread) {
                     add(Access::End { address: at.address, len: at.len.max(1) });
                 }

@@ -288,7 +288,7 @@ pub enum Op {
     Fence {
         order: Order,
     },
-    /// A new object of `size` bytes, uninitialised unless `zeroed`. `Stack` objects die with the activation.
+    /// A new object of `size` bytes, uninitialised unless `zeroed`. `Stack` objects die with the activation at the latest.
     Allocate {
         dst: LocalId,
         size: Expr,
@@ -296,9 +296,19 @@ pub enum Op {
         storage: Storage,
         zeroed: bool,
     },
-    /// Ends the life of a heap object; null is allowed and does nothing.
+    /// Ends the life of a heap object, where null is allowed and does nothing; or of a `Stack` allocation of this
+    /// activation, before the activation ends.
     Free {
         ptr: Expr,
+        storage: Storage,
+    },
+    /// A life of a slot begins: it holds undefined bytes. (Slots live from the beginning of their activation.)
+    BeginLife {
+        slot: SlotId,
+    },
+    /// The life of a slot ends. Its address stays its own until the activation ends.
+    EndLife {
+        slot: SlotId,
     },
     /// The size in bytes of the object that `ptr` points into (0 for null).
     ObjectSize {
@@ -317,6 +327,10 @@ pub enum Op {
     },
     /// Any value of the local's type.
     Nondet {
+        dst: LocalId,
+    },
+    /// The register is undefined again, as at the beginning of its activation.
+    Undefine {
         dst: LocalId,
     },
     /// Arguments go by position. Through a pointer of another type than the callee's: extra ones are dropped,

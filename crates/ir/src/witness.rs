@@ -10,7 +10,7 @@
 //! thread's start function is one, too.
 
 use crate::interp::{Machine, Next, Place, Status, ThreadId, Value};
-use crate::program::{Body, Callee, Instr, Op, Program, Span, Terminator, TerminatorKind};
+use crate::program::{Body, Callee, FuncId, Instr, Op, Program, SlotId, Span, Terminator, TerminatorKind};
 use std::collections::BTreeMap;
 
 /// The version of what is written to files.
@@ -93,6 +93,8 @@ pub fn is_schedule_point(program: &Program, instr: &Instr) -> bool {
         | Op::ReadModifyWrite { .. }
         | Op::CompareExchange { .. }
         | Op::Free { .. }
+        | Op::BeginLife { .. }
+        | Op::EndLife { .. }
         | Op::ObjectSize { .. }
         | Op::Spawn { .. }
         | Op::Join { .. }
@@ -112,6 +114,7 @@ pub fn is_schedule_point(program: &Program, instr: &Instr) -> bool {
         | Op::Assume { .. }
         | Op::Assert { .. }
         | Op::Nondet { .. }
+        | Op::Undefine { .. }
         | Op::ThreadSelf { .. }
         | Op::Yield => false,
     }
@@ -224,11 +227,20 @@ fn describe(machine: &Machine<'_>, thread: ThreadId, Pending { step, address, ex
             0 => format!("compares {name}, which differs: {}", memory()),
             _ => format!("compares {name} and swaps: {}", memory()),
         },
+        Op::BeginLife { slot } => format!("begins a life of {}", slot_name(program, step.place.func, *slot)),
+        Op::EndLife { slot } => format!("ends the life of {}", slot_name(program, step.place.func, *slot)),
         Op::Spawn { .. } => {
             let child = machine.threads().iter().last().map_or("", |thread| thread.name.as_str());
             format!("starts {child}")
         }
         _ => name.to_string(),
+    }
+}
+
+fn slot_name(program: &Program, function: FuncId, slot: SlotId) -> &str {
+    match program.functions[function].slots[slot].name.as_str() {
+        "" => "an object without a name",
+        name => name,
     }
 }
 

@@ -11,7 +11,7 @@
 use crate::ReplayOptions;
 use leno_engine::witness::{Given, Inputs};
 use leno_ir::interp::{Image, Machine, Next, Owner, Source, Status, StepResult, ThreadId};
-use leno_ir::program::{Expr, FuncId, LocalId, ObjectKind, Op, Program};
+use leno_ir::program::{Expr, FuncId, Instr, LocalId, ObjectKind, Op, Program};
 use leno_ir::witness::{Input, Witness};
 use std::collections::BTreeMap;
 
@@ -40,7 +40,7 @@ pub(crate) struct Settled {
 pub(crate) struct Fresh {
     pub thread: String,
     pub register: (FuncId, LocalId),
-    /// The how-manieth activation of the function in the thread.
+    /// How often it had been undefined in the thread before: each activation of its function counts.
     pub activation: usize,
     pub bits: u64,
 }
@@ -53,6 +53,7 @@ pub(crate) fn prepare(program: &Program, witness: &Witness, options: &ReplayOpti
         prepared: Prepared::default(),
         activations: BTreeMap::new(),
         begun: BTreeMap::new(),
+        undefined_again: BTreeMap::new(),
     };
     // Without inputs nothing was asked for, and there is nothing to learn.
     if !witness.inputs.is_empty() {
@@ -73,10 +74,27 @@ struct Follower<'p> {
     machine: Machine<'p>,
     inputs: Inputs,
     prepared: Prepared,
-    /// By thread: which activations of their functions are active, outermost first.
-    activations: BTreeMap<ThreadId, Vec<usize>>,
+    /// By thread: the activations, outermost first.
+    activations: BTreeMap<ThreadId, Vec<Activation>>,
     /// How many activations of a function a thread has begun.
     begun: BTreeMap<(ThreadId, FuncId), usize>,
+    /// How often a register of a function became undefined again in a thread.
+    undefined_again: BTreeMap<(ThreadId, FuncId), BTreeMap<LocalId, usize>>,
+}
+
+/// How often the registers of an activation had been undefined before, in their thread: in earlier activations, and
+/// in this one.
+#[derive(Clone, Default)]
+struct Activation {
+    times: usize,
+    /// Those that are different.
+    registers: BTreeMap<LocalId, usize>,
+}
+
+impl Activation {
+    fn times(&self, register: LocalId) -> usize {
+        self.registers.get(&register).copied().unwrap_or(self.times)
+    }
 }
 
 impl Follower<'_> {
@@ -113,7 +131,7 @@ impl Follower<'_> {
             }
             Next::Terminator(_) => false,
         };
-        let function = self.note_activation(thread);
+        let (function, activation) = self.note_activation(thread, next);
         let undefined = self.undefined_registers(thread, next);
         let access = self.machine.footprint(thread).filter(|_| reads);
         let before = access.and_then(|at| self.machine.peek(at.address, at.len).ok());
@@ -139,7 +157,7 @@ impl Follower<'_> {
             let bits = last.map_or(0, |given| given.input.bits);
             self.prepared.settled.push(Settled { step: number, mask: before.undefined, bits, is_left_by_function });
         }
-        self.keep_inputs(thread, function, &undefined, asked);
+        self.keep_inputs(thread, (function, &activation), &undefined, asked);
         true
     }
 
@@ -160,18 +178,27 @@ impl Follower<'_> {
         }
     }
 
-    /// The running function, and by the way which of its activations it is.
-    fn note_activation(&mut self, thread: ThreadId) -> (FuncId, usize) {
+    /// The running function, and which of its activations it is, before its next step.
+    fn note_activation(&mut self, thread: ThreadId, next: Next<'_>) -> (FuncId, Activation) {
         let depth = self.machine.threads()[thread].depth();
         let function = self.machine.image().place(self.machine.pc(thread)).func;
         let active = self.activations.entry(thread).or_default();
+        let begun = self.begun.entry((thread, function)).or_default();
+        let again = self.undefined_again.entry((thread, function)).or_default();
         active.truncate(depth);
         if active.len() < depth {
-            let begun = self.begun.entry((thread, function)).or_default();
-            active.push(*begun);
+            let registers = again.iter().map(|(register, times)| (*register, *begun + times)).collect();
+            active.push(Activation { times: *begun, registers });
             *begun += 1;
         }
-        (function, active.last().copied().unwrap_or(0))
+        let Some(activation) = active.last_mut() else { return (function, Activation::default()) };
+        let before = activation.clone();
+        if let Next::Instr(Instr { op: Op::Undefine { dst }, .. }) = next {
+            let again = again.entry(*dst).or_default();
+            activation.registers.insert(*dst, *begun + *again);
+            *again += 1;
+        }
+        (function, before)
     }
 
     /// The registers that the next step reads and that were never set, in the order in which they are read.
@@ -190,7 +217,7 @@ impl Follower<'_> {
     fn keep_inputs(
         &mut self,
         thread: ThreadId,
-        function: (FuncId, usize),
+        function: (FuncId, &Activation),
         undefined: &[(LocalId, u128)],
         asked: Vec<Given>,
     ) {
@@ -206,7 +233,7 @@ impl Follower<'_> {
         }
         for ((local, mask), given) in undefined.iter().zip(registers) {
             let bits = (given.input.bits & mask) as u64;
-            let (register, activation) = ((function.0, *local), function.1);
+            let (register, activation) = ((function.0, *local), function.1.times(*local));
             self.prepared.fresh.push(Fresh { thread: thread.clone(), register, activation, bits });
         }
     }

@@ -71,9 +71,12 @@ impl Composer<'_, '_> {
         }
     }
 
-    /// Whether the lifetime of an object ends at a node.
+    /// Whether the lifetime of an object ends or begins at a node.
     pub(crate) fn ends_lives(&self, node: NodeId) -> bool {
         let skeleton = &self.bounded.skeleton;
-        skeleton.frees.iter().any(|free| free.node == node) || skeleton.deaths.iter().any(|death| death.node == node)
+        let mut nodes = (skeleton.frees.iter().map(|free| free.node))
+            .chain(skeleton.deaths.iter().map(|death| death.node))
+            .chain(skeleton.births.iter().map(|birth| birth.node));
+        nodes.any(|other| other == node)
     }
 }

@@ -184,7 +184,17 @@ impl Execution<'_> {
             let state = self.restrict(state, lives);
             return Ok(state.map(|state| (state, Reached { private: vec![(always, id)], shared: None, targets })));
         }
-        if is_heap || !self.is_surely_alive(id) {
+        if !is_heap && self.is_on_own_stack(id) {
+            // The thread itself ends its lifetimes, and begins them.
+            let lives = self.lives(&state, id);
+            let dies = self.terms.not(lives);
+            let bad = self.terms.and2(state.path, dies);
+            self.violate(ViolationKind::UseAfterScope, bad);
+            match self.restrict(state, lives) {
+                Some(restricted) => state = restricted,
+                None => return Ok(None),
+            }
+        } else if is_heap || !self.is_surely_alive(id) {
             let valid = self.check(&state, state.path, address, bytes, writes, targets.clone());
             match self.restrict(state, valid) {
                 Some(restricted) => state = restricted,
@@ -198,7 +208,12 @@ impl Execution<'_> {
         matches!(self.facts.points_to.objects()[self.layout.get(id).object], AbstractObject::Slot(..))
     }
 
-    /// The condition that the lifetime of a private object has not ended.
+    /// Whether an instance is a stack object of an activation of the thread at hand.
+    fn is_on_own_stack(&self, id: InstanceId) -> bool {
+        self.active.iter().any(|active| active.slots.contains(&id))
+    }
+
+    /// The condition that the lifetime of an object of the thread at hand has not ended.
     fn lives(&mut self, state: &State, id: InstanceId) -> Term {
         match state.memory.dead.get(&id) {
             Some(&dead) => self.terms.not(dead),

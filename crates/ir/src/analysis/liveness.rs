@@ -31,7 +31,11 @@ pub fn live(function: &Function, cfg: &Cfg, private: &[bool], model: DataModel) 
             let code = &blocks[block];
             code.terminator.kind.operand().into_iter().for_each(|expr| use_all(expr, &mut now));
             for instr in code.instrs.iter().rev() {
-                instr.op.for_each_result(|local| now.registers[local.0 as usize] = false);
+                // (A register that becomes undefined is live before that, so that one that is not live at the beginning
+                // of the function is never read while it is undefined.)
+                if !matches!(instr.op, Op::Undefine { .. }) {
+                    instr.op.for_each_result(|local| now.registers[local.0 as usize] = false);
+                }
                 let overwritten = match &instr.op {
                     Op::Store { to, .. } => overwritten_slot(function, to, model),
                     _ => None,

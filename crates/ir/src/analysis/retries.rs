@@ -113,7 +113,7 @@ impl Retries<'_> {
             for instr in &instrs[..until] {
                 instr.op.for_each_result(|register| _ = changed.registers.insert(register));
                 match &instr.op {
-                    Op::Assign { .. } | Op::Load { .. } | Op::Fence { .. } | Op::Yield => {}
+                    Op::Assign { .. } | Op::Load { .. } | Op::Undefine { .. } | Op::Fence { .. } | Op::Yield => {}
                     // A store at the head is made again before anything can read what it wrote.
                     Op::Store { to, .. } if at == head && self.is_steady(to) => {}
                     Op::Store { to, .. } => _ = changed.slots.insert(slot_of(to)?),

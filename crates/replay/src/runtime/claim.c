@@ -45,7 +45,7 @@ static void leno_claim_violation(void) {
     struct leno_thread *thread = leno_claimed_thread(0);
     /* An object that is dead has died in a return, which is no step: who has made his last one goes on to his next point. */
     for (struct leno_thread *other = leno_threads; other && LENO_AFTER_SCOPE; other = other->next)
-        if (other != thread) leno_advance(other);
+        if (other != thread && other->index != LENO_NOBODY) leno_advance(other);
     leno_advance(thread);
     if (leno_is_claimed_place(&leno_claim[0], thread)) {
         leno_report("passes %s %u", thread->name, thread->place);

@@ -389,7 +389,10 @@ impl PointsTo {
             }
         }
         match op {
-            Op::Free { ptr } => drop(accessed.written.union_with(&self.points_to(function, ptr))),
+            Op::Free { ptr, .. } => drop(accessed.written.union_with(&self.points_to(function, ptr))),
+            Op::BeginLife { slot } | Op::EndLife { slot } => {
+                accessed.written.extend(self.object(AbstractObject::Slot(function, *slot)));
+            }
             Op::ObjectSize { ptr, .. } => drop(accessed.read.union_with(&self.points_to(function, ptr))),
             Op::Sync { op, at, .. } => {
                 self.updated(&mut accessed, function, at);

@@ -48,6 +48,8 @@ pub(in crate::interp) struct Instance {
     pub definedness: Definedness,
     pub kind: Kind,
     pub alive: bool,
+    /// A dead slot of a running activation: its address is kept for its next life.
+    pub is_kept: bool,
     /// Its undefined bits are not uninitialised, but were written by unknown code.
     pub unknown: bool,
     /// The function or object, or where in the code a stack or heap object was made.
@@ -66,6 +68,7 @@ impl Instance {
         definedness: Definedness::Defined,
         kind: Kind::Nothing,
         alive: false,
+        is_kept: false,
         unknown: false,
         origin: 0,
         slot: 0,
@@ -96,8 +99,10 @@ impl Instance {
     }
 
     fn end(&mut self, thread: u32, place: u32) {
-        self.alive = false;
-        self.ended = (thread, place);
+        if !self.is_kept {
+            self.ended = (thread, place);
+        }
+        (self.alive, self.is_kept) = (false, false);
         self.bytes = Bytes::EMPTY;
         self.definedness = Definedness::Defined;
     }
@@ -563,7 +568,7 @@ impl Memory {
         let used = self.layout.first + ((self.arenas.len().max(1) as u64) << self.layout.arena_bits);
         let fresh = top.checked_sub(granules).filter(|first| *first >= used && self.taken_from_above == 0);
         let again = || {
-            let fits = |old: &Instance| !old.alive && (old.size >> bits) + 1 >= granules;
+            let fits = |old: &Instance| !old.alive && !old.is_kept && (old.size >> bits) + 1 >= granules;
             self.vast.iter().find(|(_, old)| fits(old)).map(|(first, _)| *first)
         };
         let first = fresh.or_else(again)?;
@@ -587,7 +592,26 @@ impl Memory {
         }
     }
 
-    /// Ends the life of any object, given its first address.
+    /// Ends the life of a stack object whose place is kept for another one, given its first address.
+    pub fn suspend(&mut self, address: u64, thread: u32, place: u32) {
+        let Some((position, _)) = self.locate(address) else { return };
+        if let Some(instance) = self.at_mut(position).filter(|instance| instance.alive) {
+            instance.end(thread, place);
+            instance.is_kept = true;
+        }
+    }
+
+    /// Begins a life of a stack object, given its first address: it is undefined.
+    pub fn revive(&mut self, address: u64) {
+        let Some((position, _)) = self.locate(address) else { return };
+        if let Some(instance) = self.at_mut(position).filter(|instance| instance.alive || instance.is_kept) {
+            (instance.alive, instance.is_kept, instance.unknown) = (true, false, false);
+            instance.bytes = Bytes::filled(instance.size as usize, 0);
+            instance.definedness = Definedness::Undefined;
+        }
+    }
+
+    /// Ends the life of any object, given its first address, and gives up its place.
     pub fn end(&mut self, address: u64, thread: u32, place: u32) {
         let granule = address >> self.layout.granule_bits;
         if let Some(instance) = self.vast.get_mut(&granule) {
@@ -637,7 +661,7 @@ impl Arena {
         while start + granules <= size {
             let run = start as usize..((start + granules) as usize).min(self.granules.len()).max(start as usize);
             let occupied = match self.granules.get(run) {
-                Some(run) => run.iter().rposition(|granule| granule.alive),
+                Some(run) => run.iter().rposition(|granule| granule.alive || granule.is_kept),
                 None => None,
             };
             match occupied {

@@ -141,7 +141,11 @@ impl Machine<'_> {
                 let allocated = state.objects.len() - state.first_object as usize > function.slots.len();
                 state.callers.is_empty() || function.shares_slots || allocated
             }
-            Code::Rare(rare) => !matches!(**rare, Rare::Allocate { .. } | Rare::ThreadSelf { .. } | Rare::Nothing),
+            Code::Rare(rare) => match &**rare {
+                Rare::Allocate { .. } | Rare::ThreadSelf { .. } | Rare::Undefine { .. } | Rare::Nothing => false,
+                Rare::BeginLife(lives) | Rare::EndLife(lives) => !lives.is_private,
+                _ => true,
+            },
         }
     }
 
@@ -183,16 +187,19 @@ impl Machine<'_> {
                 Rare::Sync { step, at, .. } => {
                     Some(Footprint { address: value(at)?, len: sync_len(*step), writes: true, atomic: true })
                 }
-                Rare::Free { ptr } => {
-                    let address = value(ptr)?;
-                    let len = self.memory.find(address)?.0.size;
-                    Some(Footprint { address, len, writes: true, atomic: false })
-                }
+                Rare::Free { ptr, .. } => self.whole_object(value(ptr)?),
+                Rare::BeginLife(lives) | Rare::EndLife(lives) => self.whole_object(state.slot(lives.slot)),
                 Rare::ObjectSize { ptr, .. } => access(ptr, 8, false, true),
                 _ => None,
             },
             _ => None,
         }
+    }
+
+    /// The beginning or end of the life of the object at an address.
+    fn whole_object(&self, address: u64) -> Option<Footprint> {
+        let len = self.memory.find(address)?.0.size;
+        Some(Footprint { address, len, writes: true, atomic: false })
     }
 
     fn is_atomic(&self, thread: ThreadId) -> bool {
@@ -331,9 +338,14 @@ impl Machine<'_> {
             add(cell.undefined);
         }
         for object in &state.objects {
-            let size = self.memory.find(*object)?.0.size;
+            let (instance, _) = self.memory.find(*object)?;
+            let size = instance.size;
             if size > LARGEST_FINGERPRINT {
                 return None;
+            }
+            if !instance.alive {
+                add(u64::MAX);
+                continue;
             }
             let (bytes, is_defined) = self.memory.bytes(*object, size).ok()?;
             add(size << 1 | u64::from(is_defined));

@@ -105,6 +105,12 @@ pub(in crate::interp) enum Rare {
     },
     Free {
         ptr: Ex,
+        storage: Storage,
+    },
+    BeginLife(Lives),
+    EndLife(Lives),
+    Undefine {
+        dst: Reg,
     },
     ObjectSize {
         dst: Reg,
@@ -139,6 +145,14 @@ pub(in crate::interp) enum Rare {
     Exit(Ex),
     Abort,
     Unreachable,
+}
+
+/// A slot that begins or ends to live.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::interp) struct Lives {
+    pub slot: u32,
+    /// No other thread can have its address.
+    pub is_private: bool,
 }
 
 /// A [`SyncOp`] without its expressions: it has at most one besides the address.
@@ -355,27 +369,43 @@ pub enum Next<'p> {
 /// For each slot, whether its address appears only as the address of loads, stores and handles: then it is in no
 /// register and in no memory, and no other thread has it.
 pub fn private_slots(function: &Function) -> Vec<bool> {
-    let mut private = vec![true; function.slots.len()];
-    let Body::Blocks(blocks) = &function.body else { return private };
+    let address = |op| match op {
+        &Op::Load { from: ref access, .. }
+        | &Op::Store { to: ref access, .. }
+        | &Op::Spawn { handle: Some(ref access), .. } => Some(&access.ptr),
+        _ => None,
+    };
+    named_otherwise(function, address).into_iter().map(|is_named| !is_named).collect()
+}
+
+/// For each slot, whether its address may be kept anywhere, in a register, in memory, by a function or a thread; or it
+/// is only used for accesses and steps on synchronisation objects.
+pub fn escaping_slots(function: &Function) -> Vec<bool> {
+    named_otherwise(function, |op| match op {
+        Op::Sync { op: SyncOp::CondSleep { .. } | SyncOp::CondWake { .. }, .. } => None,
+        Op::Sync { at, .. } => Some(at),
+        _ => op.access().map(|(access, _)| &access.ptr),
+    })
+}
+
+/// For each slot, whether its address appears anywhere but as what `address` says an instruction accesses.
+fn named_otherwise<'f>(function: &'f Function, address: impl Fn(&'f Op) -> Option<&'f Expr>) -> Vec<bool> {
+    let mut named = vec![false; function.slots.len()];
+    let Body::Blocks(blocks) = &function.body else { return named };
     for block in blocks {
         for instr in &block.instrs {
-            let address = match &instr.op {
-                Op::Load { from: access, .. }
-                | Op::Store { to: access, .. }
-                | Op::Spawn { handle: Some(access), .. } => Some(&access.ptr),
-                _ => None,
-            };
+            let address = address(&instr.op);
             instr.op.for_each_operand(|operand| {
                 if address.is_none_or(|address| !std::ptr::eq(address, operand) || accessed_slot(address).is_none()) {
-                    for_each_slot(operand, &mut |slot| private[slot.index()] = false);
+                    for_each_slot(operand, &mut |slot| named[slot.index()] = true);
                 }
             });
         }
         if let Some(operand) = block.terminator.kind.operand() {
-            for_each_slot(operand, &mut |slot| private[slot.index()] = false);
+            for_each_slot(operand, &mut |slot| named[slot.index()] = true);
         }
     }
-    private
+    named
 }
 
 /// The slot of an address that is a slot or a number of bytes from one.
@@ -551,7 +581,10 @@ impl<'p> Compiler<'_, 'p> {
             Op::Allocate { dst, size, storage, zeroed, .. } => {
                 Rare::Allocate { dst: self.reg(*dst), size: self.ex(size), storage: *storage, zeroed: *zeroed }
             }
-            Op::Free { ptr } => Rare::Free { ptr: self.ex(ptr) },
+            Op::Free { ptr, storage } => Rare::Free { ptr: self.ex(ptr), storage: *storage },
+            Op::BeginLife { slot } => Rare::BeginLife(self.lives(*slot)),
+            Op::EndLife { slot } => Rare::EndLife(self.lives(*slot)),
+            Op::Undefine { dst } => Rare::Undefine { dst: self.reg(*dst) },
             Op::ObjectSize { dst, ptr } => Rare::ObjectSize { dst: self.reg(*dst), ptr: self.ex(ptr) },
             Op::Spawn { handle, func, args } => Rare::Spawn {
                 handle: handle.as_ref().map(|access| (self.ex(&access.ptr), self.access_bits(access))),
@@ -569,6 +602,10 @@ impl<'p> Compiler<'_, 'p> {
             Op::AtomicEnd => Rare::AtomicEnd,
             _ => Rare::Nothing,
         }
+    }
+
+    fn lives(&self, slot: SlotId) -> Lives {
+        Lives { slot: slot.0, is_private: self.private[slot.index()] }
     }
 
     fn sync(&self, op: &SyncOp) -> (SyncStep, Option<Ex>) {

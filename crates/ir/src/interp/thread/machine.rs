@@ -108,6 +108,11 @@ impl Thread {
         }
     }
 
+    /// The address of a slot of the running activation.
+    pub(in crate::interp) fn slot(&self, slot: u32) -> u64 {
+        self.frame().slots[slot as usize]
+    }
+
     #[inline]
     pub(in crate::interp) fn set(&mut self, reg: Reg, value: Value) {
         let first = self.base as usize + reg.cell as usize;

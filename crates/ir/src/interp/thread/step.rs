@@ -7,7 +7,7 @@ use super::environment::{Environment, Source};
 use super::image::{Call, Code, Rare, Switch, Target};
 use super::machine::{Caller, MAIN, Machine, Status, ThreadId};
 use crate::index::Idx;
-use crate::interp::memory::violation::{Intent, Violation, ViolationKind};
+use crate::interp::memory::violation::{Fault, Intent, Violation, ViolationKind};
 use crate::interp::memory::{Instance, Kind};
 use crate::interp::value::arithmetic;
 use crate::interp::value::eval::{Cell, Ex, Reg};
@@ -349,13 +349,21 @@ impl<'p> Machine<'p> {
                 let size = self.decide(thread, size, "the size of an allocation is", env)?;
                 self.allocate(thread, *dst, size, *storage, *zeroed)?;
             }
-            Rare::Free { ptr } => {
+            Rare::Free { ptr, storage } => {
                 let address = self.decide(thread, ptr, "the freed address is", env)?;
                 let pc = self.threads[thread].pc;
-                if address != 0 {
+                if *storage == Storage::Stack {
+                    self.free_on_stack(thread, address)?;
+                } else if address != 0 {
                     self.memory.free(address, thread.0, pc).map_err(|fault| self.fault(thread, fault))?;
                 }
             }
+            Rare::BeginLife(lives) => self.memory.revive(self.threads[thread].slot(lives.slot)),
+            Rare::EndLife(lives) => {
+                let state = &self.threads[thread];
+                self.memory.suspend(state.slot(lives.slot), thread.0, state.pc);
+            }
+            Rare::Undefine { dst } => self.threads[thread].set(*dst, Value::undefined(dst.bits)),
             Rare::ObjectSize { dst, ptr } => {
                 let address = self.decide(thread, ptr, "an address is", env)?;
                 let size = match address {
@@ -440,6 +448,23 @@ impl<'p> Machine<'p> {
             (_, Storage::Heap) => self.refused |= address.is_none(),
         }
         self.assign(thread, Some(dst), Value::defined(address.unwrap_or(0).into()));
+        Ok(())
+    }
+
+    /// Ends the life of a stack object that the running activation has allocated.
+    fn free_on_stack(&mut self, thread: ThreadId, address: u64) -> Checked<()> {
+        let image = self.image();
+        let state = &mut self.threads[thread];
+        let first = state.first_object as usize + image.functions[state.func].slots.len();
+        match state.objects[first..].iter().position(|object| *object == address) {
+            Some(index) => _ = state.objects.remove(first + index),
+            None => {
+                let fault = Fault { kind: ViolationKind::InvalidFree, address, len: 0, intent: Intent::Free };
+                return Err(self.fault(thread, fault));
+            }
+        }
+        let pc = state.pc;
+        self.memory.end(address, thread.0, pc);
         Ok(())
     }
 
