@@ -246,5 +246,5 @@ fn race(run: &mut GuidedRun<'_, '_>, events: [&Event; 2], next: Option<Place>) -
         (Some(a), Some(b)) if a.conflicts(b) => {}
         _ => return Err("the accesses do not overlap".to_string()),
     }
-    Ok(Claim::Race { first: racer(&run.machine, ids[0]), second: racer(&run.machine, ids[1]) })
+    Ok(Claim::Race { first: racer(&run.machine, ids[0]), second: racer(&run.machine, ids[1]), made: None })
 }

@@ -87,7 +87,7 @@ fn evidence(program: &Program, witness: &Witness, replayed: Option<&Replayed>) -
 pub fn summary(program: &Program, claim: &Claim) -> String {
     let spans = match claim {
         Claim::Violation { span, .. } => vec![*span],
-        Claim::Race { first, second } => vec![first.span, second.span],
+        Claim::Race { first, second, .. } => vec![first.span, second.span],
         Claim::Atomicity { first, between, .. } => vec![first.span, between.span],
         Claim::Deadlock { waiting } => waiting.iter().map(|waiting| waiting.span).collect(),
     };
@@ -116,10 +116,13 @@ fn report_witness(program: &Program, witness: &Witness) -> String {
             add_excerpt(&mut out, program, *span);
             let _ = writeln!(out, "  = in thread {thread}: {message}");
         }
-        Claim::Race { first, second } => {
+        Claim::Race { first, second, made } => {
             for racer in [first, second] {
                 add_excerpt(&mut out, program, racer.span);
                 let _ = writeln!(out, "  = in thread {}: {}", racer.thread, racer.access);
+            }
+            if made.is_some() {
+                out.push_str("  = the first comes before the second here, but nothing orders them in C11\n");
             }
         }
         Claim::Atomicity { first, between, second, block } => {
