@@ -23,12 +23,15 @@ use std::fmt::Write;
 
 /// That no violation exists, for what that was proved, and what was not proved but assumed.
 pub fn safe(covered: &Covered, assumptions: &[Assumption]) -> String {
-    let under = match assumptions.len() {
+    let (orders, others): (Vec<&Assumption>, Vec<&Assumption>) =
+        assumptions.iter().partition(|assumption| assumption.is_sequential_consistency());
+    let consistency = if orders.is_empty() { "" } else { ", under sequential consistency" };
+    let under = match others.len() {
         0 => String::new(),
         1 => ", under 1 assumption".to_string(),
         several => format!(", under {several} assumptions"),
     };
-    let mut report = format!("SAFE: {}{under}\n", covered.statement);
+    let mut report = format!("SAFE: {}{consistency}{under}\n", covered.statement);
     assumptions.iter().for_each(|assumption| _ = writeln!(report, "  assuming: {assumption}"));
     add_details(&mut report, covered);
     report
@@ -62,6 +65,17 @@ pub fn no_ends(ends: &Properties, why: &str) -> String {
     ];
     let named: Vec<&str> = kinds.iter().filter(|(is_meant, _)| *is_meant).map(|(_, name)| *name).collect();
     format!("no execution ends in {}, which {why}", named.join(", or in "))
+}
+
+/// The warning that a verdict assumes sequential consistency although this access asks for less.
+pub fn weak_order(program: &Program, span: Span) -> String {
+    let mut out = "warning: this atomic access has a memory order weaker than `seq_cst`\n".to_string();
+    add_excerpt(&mut out, program, span);
+    out.push_str(
+        "  = which accesses race is decided by it, as in C11; what is read is not: executions are taken to be \
+         sequentially consistent\n",
+    );
+    out
 }
 
 fn add_details(report: &mut String, covered: &Covered) {

@@ -60,7 +60,12 @@ impl<L: Listener> Walk<'_, '_, L> {
             Op::Sync { dst, op, at } => self.synchronise(id, *dst, op, at),
             Op::AtomicBegin => self.section_boundary(id, Boundary::BeginSection),
             Op::AtomicEnd => self.section_boundary(id, Boundary::EndSection),
-            Op::Fence { .. } | Op::Detach { .. } | Op::Yield => Ok(()),
+            Op::Fence { order } => {
+                let at = self.position(id)?;
+                self.listener.fence(&at, *order);
+                Ok(())
+            }
+            Op::Detach { .. } | Op::Yield => Ok(()),
         }
     }
 
