@@ -7,11 +7,12 @@
 //~ UNSAFE -DRELEASE=memory_order_acquire: data race
 //~ UNSAFE -DACQUIRE=memory_order_release: data race
 //~ UNSAFE -DLATE: data race
-//~ HOLDS
-//~ PREDICTED -DFENCE=atomic_signal_fence
-//~ PREDICTED -DLATE
+//~ HOLDS -DWAIT
+//~ PREDICTED -DWAIT -DFENCE=atomic_signal_fence
+//~ PREDICTED -DWAIT -DLATE
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #ifndef FENCE
 #define FENCE atomic_thread_fence
@@ -44,6 +45,9 @@ int main(void)
     pthread_t thread;
     int seen = 0;
     pthread_create(&thread, 0, writer, 0);
+#ifdef WAIT
+    usleep(20000);
+#endif
     if (atomic_load_explicit(&ready, memory_order_relaxed)) {
         FENCE(ACQUIRE);
         seen = data;

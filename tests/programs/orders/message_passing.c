@@ -8,10 +8,12 @@
 //~ UNSAFE -DSTORE=memory_order_relaxed -DLOAD=memory_order_relaxed: data race
 //~ UNSAFE -DSTORE=memory_order_release -DLOAD=memory_order_relaxed: data race
 //~ UNSAFE -DSTORE=memory_order_relaxed -DLOAD=memory_order_acquire: data race
-//~ PREDICTED -DSTORE=memory_order_relaxed -DLOAD=memory_order_relaxed
-//~ PREDICTED -DSTORE=memory_order_relaxed -DLOAD=memory_order_acquire
+//~ PREDICTED -DWAIT -DSTORE=memory_order_relaxed -DLOAD=memory_order_relaxed
+//~ PREDICTED -DWAIT -DSTORE=memory_order_relaxed -DLOAD=memory_order_acquire
+//~ PREDICTED -DWAIT -DSTORE=memory_order_release -DLOAD=memory_order_relaxed
 #include <pthread.h>
 #include <stdatomic.h>
+#include <unistd.h>
 
 #ifndef STORE
 #define STORE memory_order_seq_cst
@@ -33,6 +35,9 @@ int main(void)
     pthread_t thread;
     int seen = 0;
     pthread_create(&thread, 0, writer, 0);
+#ifdef WAIT
+    usleep(20000);
+#endif
     if (atomic_load_explicit(&ready, LOAD))
         seen = data;
     pthread_join(thread, 0);
