@@ -23,6 +23,8 @@ pub struct ProgramFacts<'p> {
     pub counted_locks: CountedLocks,
     pub has_assumptions: bool,
     pub has_condition_variables: bool,
+    /// Whether some atomic access has an order weaker than `seq_cst`: races are then those of C11's happens-before.
+    pub has_weak_orders: bool,
     common: &'p Facts<'p>,
     objects_in_memory: OnceCell<ObjectSet>,
 }
@@ -49,6 +51,7 @@ impl<'p> ProgramFacts<'p> {
             counted_locks: counted_locks(program, common.calls(), points_to),
             has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
             has_condition_variables: has_condition_variables(program),
+            has_weak_orders: common.features().weak_order.is_some(),
             common,
             objects_in_memory: OnceCell::new(),
         }

@@ -16,7 +16,7 @@ use leno_ir::analysis::points_to::ObjectSet;
 use leno_ir::index::IndexVec;
 use leno_ir::index_type;
 use leno_ir::interp::ViolationKind;
-use leno_ir::program::{Place, Span};
+use leno_ir::program::{Order, Place, Span};
 use leno_logic::term::Term;
 use std::collections::BTreeMap;
 
@@ -77,6 +77,9 @@ pub struct Event {
     pub occurs: Term,
     pub reads: Vec<Unit>,
     pub writes: Vec<Unit>,
+    /// Atomic reads whose values are known, which are not among the reads any more: kept if orders of atomics matter,
+    /// since they may still acquire something.
+    pub known_reads: Vec<Unit>,
     /// The abstract objects that it may touch.
     pub targets: ObjectSet,
     /// Whether it may race: operations on locks and other synchronisation objects do not.
@@ -237,6 +240,14 @@ pub struct Join {
     pub at_once: Option<(Term, NodeId)>,
 }
 
+/// A fence. Recorded only if orders of atomics matter.
+#[derive(Clone, Copy, Debug)]
+pub struct Fence {
+    pub node: NodeId,
+    pub path: Term,
+    pub order: Order,
+}
+
 /// A step that may block.
 #[derive(Clone, Copy, Debug)]
 pub struct Wait {
@@ -342,6 +353,7 @@ pub struct Skeleton {
     /// By node of an atomic section: the node at which the section began.
     pub sections: BTreeMap<NodeId, NodeId>,
     pub joins: Vec<Join>,
+    pub fences: Vec<Fence>,
     pub waits: Vec<Wait>,
     pub sleeps: IndexVec<SleepId, Sleep>,
     pub signals: Vec<Signal>,
@@ -404,7 +416,7 @@ impl Skeleton {
         let mut put = |all: &mut [&mut Term]| all.iter_mut().for_each(|term| **term = new(**term));
         for event in self.events.iter_mut() {
             put(&mut [&mut event.occurs]);
-            for unit in event.reads.iter_mut().chain(&mut event.writes) {
+            for unit in event.reads.iter_mut().chain(&mut event.writes).chain(&mut event.known_reads) {
                 put(&mut [&mut unit.condition, &mut unit.address, &mut unit.value]);
             }
         }
@@ -444,6 +456,7 @@ impl Skeleton {
             put(&mut [&mut sleep.path, &mut sleep.address, &mut sleep.late]);
             sleep.wake.iter_mut().for_each(|(_, path)| put(&mut [path]));
         }
+        self.fences.iter_mut().for_each(|fence| put(&mut [&mut fence.path]));
         self.signals.iter_mut().for_each(|signal| put(&mut [&mut signal.path, &mut signal.address]));
         self.deadlock_point.iter_mut().for_each(|point| put(&mut [&mut point.asked]));
         self.steps.iter_mut().for_each(|step| put(&mut [&mut step.path]));

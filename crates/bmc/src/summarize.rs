@@ -30,7 +30,7 @@ use crate::bound::Bounds;
 use crate::bounded::{BoundedProgram, Question};
 use crate::facts::ProgramFacts;
 use crate::skeleton::layout::{InstanceId, Layout, is_stream};
-use crate::skeleton::{Cut, Death, InputValue, NodeId, Skeleton, Thread, ThreadIndex, Violation};
+use crate::skeleton::{Cut, Death, Fence, InputValue, NodeId, Skeleton, Thread, ThreadIndex, Violation};
 use crate::summarize::cssa::{Equations, Mode};
 use crate::summarize::function_summary::{Calls, Recording, Summaries};
 use crate::summarize::private_memory::Memory;
@@ -453,6 +453,10 @@ impl<'p> Execution<'p> {
                 return Ok(Some(state));
             }
             op @ Op::CompareExchange { .. } => return self.compare_exchange(frame, state, op),
+            Op::Fence { order } if self.facts.has_weak_orders && self.question.properties.race => {
+                let node = self.next_node(&mut state);
+                self.skeleton.fences.push(Fence { node, path: state.path, order: *order });
+            }
             Op::Fence { .. } | Op::Yield => {}
             Op::Allocate { dst, size, zeroed, storage, .. } => {
                 return self.allocate(frame, state, *dst, size, *zeroed, *storage);

@@ -11,7 +11,7 @@ use crate::compose::{Composition, PossibleViolation};
 use crate::skeleton::{Event, NodeId, ThreadIndex};
 use guided_run::{GuidedRun, RunResult};
 use leno_engine::machine_options;
-use leno_engine::witness::{claim_deadlock, claim_race, claim_violation, racer, wait_cycle};
+use leno_engine::witness::{claim_deadlock, claim_race, claim_unordered, claim_violation, racer, wait_cycle};
 use leno_ir::index::IndexVec;
 use leno_ir::interp::{Ending, Image, Machine, ThreadId, ViolationKind};
 use leno_ir::program::Place;
@@ -62,6 +62,8 @@ fn plan(
             None => (skeleton.violations[index].after, true),
         },
         PossibleViolation::Race(first, _) => (skeleton.events[first].node, false),
+        PossibleViolation::Unordered(_, second) => (skeleton.events[second].node, false),
+        PossibleViolation::UnorderedFree(free) => (skeleton.frees[free].node, false),
         // (The end may be in the middle of an atomic section.)
         PossibleViolation::Leak(end) => (skeleton.ends[end].node, true),
         PossibleViolation::Deadlock | PossibleViolation::LockCycle => {
@@ -69,7 +71,7 @@ fn plan(
         }
     };
     // A race with the later part of a section that was not split is shown before the section begins.
-    if let PossibleViolation::Race(..) = wanted {
+    if let PossibleViolation::Race(..) | PossibleViolation::Unordered(..) = wanted {
         while let Some(split) =
             skeleton.section_splits.iter().find(|split| split.second == end && evaluation.holds(split.condition))
         {
@@ -205,6 +207,15 @@ fn follow(bounded: &BoundedProgram<'_>, plan: Plan, wanted: PossibleViolation) -
         (PossibleViolation::Race(first, second), None) => {
             race(&mut run, [&skeleton.events[first], &skeleton.events[second]], plan.next)?
         }
+        (PossibleViolation::Unordered(_, second), None) => {
+            let event = &skeleton.events[second];
+            unordered(&mut run, event.thread, event.place)?
+        }
+        (PossibleViolation::UnorderedFree(free), None) => {
+            let node = skeleton.frees[free].node;
+            let step = skeleton.steps.iter().find(|step| step.node == node).ok_or("the free is no step")?;
+            unordered(&mut run, skeleton.nodes[node], step.place)?
+        }
     };
     if run.machine.is_tainted() {
         return Err("it needs something of which nothing is known".to_string());
@@ -214,6 +225,18 @@ fn follow(bounded: &BoundedProgram<'_>, plan: Plan, wanted: PossibleViolation) -
         by_name.entry(run.machine.thread_name(thread).to_string()).or_default().push(input);
     }
     Ok(Witness { claim, steps: run.recorder.steps, inputs: by_name })
+}
+
+/// Leads a thread to an access, and checks that nothing orders it after an earlier one that it conflicts with.
+fn unordered(run: &mut GuidedRun<'_, '_>, thread: ThreadIndex, place: Place) -> Result<Claim, String> {
+    let id = run.thread(thread).ok_or("a racing thread was not started")?;
+    match run.until_at(id, place) {
+        RunResult::There => {}
+        RunResult::Ended => return Err("the program ends".to_string()),
+        RunResult::Violation(_) | RunResult::Stopped => return Err("something else goes wrong first".to_string()),
+        RunResult::Lost(reason) => return Err(reason),
+    }
+    Ok(claim_unordered(&run.machine, id).ok_or("the accesses are ordered")?)
 }
 
 /// Checks that both events are next on their threads, and conflict. `next`: where a section continues that has waited
@@ -246,5 +269,5 @@ fn race(run: &mut GuidedRun<'_, '_>, events: [&Event; 2], next: Option<Place>) -
         (Some(a), Some(b)) if a.conflicts(b) => {}
         _ => return Err("the accesses do not overlap".to_string()),
     }
-    Ok(Claim::Race { first: racer(&run.machine, ids[0]), second: racer(&run.machine, ids[1]) })
+    Ok(Claim::Race { first: racer(&run.machine, ids[0]), second: racer(&run.machine, ids[1]), made: None })
 }

@@ -117,11 +117,23 @@ impl Assumption {
         Assumption { what: what.into(), place: None }
     }
 
+    /// That executions are sequentially consistent, of a program whose first atomic access with a weaker order is here.
+    pub fn sequential_consistency(program: &Program, span: Span) -> Assumption {
+        Assumption::new(SEQUENTIAL_CONSISTENCY).at(program, span)
+    }
+
+    pub fn is_sequential_consistency(&self) -> bool {
+        self.what == SEQUENTIAL_CONSISTENCY
+    }
+
     pub fn at(mut self, program: &Program, span: Span) -> Assumption {
         self.place = SourcePlace::of(program, span);
         self
     }
 }
+
+const SEQUENTIAL_CONSISTENCY: &str =
+    "executions are sequentially consistent, although not all atomic accesses are `seq_cst`";
 
 impl SourcePlace {
     /// None for code that no line of the source stands for.

@@ -5,6 +5,7 @@
 //! a common byte and one writes it, they act on the same synchronisation object, or one of them touches everything.
 
 use crate::visible_step::{Effect, Written};
+pub use leno_ir::interp::Clock;
 use leno_ir::interp::ThreadId;
 use std::rc::Rc;
 
@@ -210,33 +211,6 @@ impl Choice {
         match self.index {
             2 if !Choice::is_exhaustive(self.width) => u128::MAX >> (128 - self.width.min(128)),
             index => u128::from(index),
-        }
-    }
-}
-
-/// How many events of each thread happened before.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Clock(Vec<u32>);
-
-impl Clock {
-    pub fn get(&self, thread: ThreadId) -> u32 {
-        self.0.get(thread.0 as usize).copied().unwrap_or(0)
-    }
-
-    pub fn set(&mut self, thread: ThreadId, count: u32) {
-        let index = thread.0 as usize;
-        if self.0.len() <= index {
-            self.0.resize(index + 1, 0);
-        }
-        self.0[index] = count;
-    }
-
-    pub fn join(&mut self, other: &Clock) {
-        if self.0.len() < other.0.len() {
-            self.0.resize(other.0.len(), 0);
-        }
-        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
-            *mine = (*mine).max(*theirs);
         }
     }
 }

@@ -3,6 +3,8 @@
 use crate::event::Choice;
 use leno_engine::Stop;
 use leno_ir::interp::{Blocked, ThreadId, Violation};
+use leno_ir::program::Span;
+use leno_ir::witness::Claim;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
@@ -37,7 +39,20 @@ pub enum What {
         first: ThreadId,
         second: ThreadId,
     },
+    /// An access races with one that was made, without any state in which both are about to be.
+    Unordered(Box<Unordered>),
     Deadlock(Vec<Blocked>),
+}
+
+/// A race with an access that was made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unordered {
+    /// The threads of the earlier access and of the later one.
+    pub threads: [ThreadId; 2],
+    pub places: [Span; 2],
+    pub claim: Claim,
+    /// How many steps a witness has before the later access, which may be inside the last event.
+    pub steps: usize,
 }
 
 impl What {
@@ -46,6 +61,7 @@ impl What {
         match self {
             What::Violation(violation) => vec![violation.thread],
             What::Race { first, second } => vec![*first, *second],
+            What::Unordered(race) => race.threads.to_vec(),
             What::Deadlock(blocked) => blocked.iter().map(|blocked| blocked.thread).collect(),
         }
     }

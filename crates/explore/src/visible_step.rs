@@ -5,6 +5,8 @@
 //! choice begins an event, too, although other threads cannot see it.
 
 use crate::event::{Access, Choice, DataKind, Footprint, SyncKind};
+use crate::task::Unordered;
+use leno_engine::witness::claim_unordered;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::analysis::features::counted_locks;
 use leno_ir::index::Idx;
@@ -14,7 +16,7 @@ use leno_ir::interp::{
 };
 use leno_ir::points_to::{AbstractObject, PointsTo};
 use leno_ir::program::{
-    Body, Callee, Expr, FuncId, LockKind, Op, Program, RmwOp, SlotId, Storage, SyncOp, TerminatorKind,
+    Body, Callee, Expr, FuncId, LockKind, Op, Order, Program, RmwOp, SlotId, Storage, SyncOp, TerminatorKind,
 };
 use leno_ir::sharing::{SharedObjects, Sharing};
 use leno_ir::witness::Observer;
@@ -213,6 +215,8 @@ pub struct Changes<'a> {
     has_begun: bool,
     /// The bytes that the step is about to write.
     watched: Option<Watched>,
+    /// A race of a step with an earlier one that nothing orders before it.
+    pub race: Option<Box<Unordered>>,
 }
 
 /// Bytes that an event is about to overwrite, and what is in them.
@@ -235,13 +239,24 @@ struct Watched {
 
 impl<'a> Changes<'a> {
     pub fn new(statics: &'a Statics, interrupted: &'a dyn Fn() -> bool) -> Changes<'a> {
-        Changes { statics, interrupted, effect: Effect::default(), first: None, has_begun: false, watched: None }
+        Changes {
+            statics,
+            interrupted,
+            effect: Effect::default(),
+            first: None,
+            has_begun: false,
+            watched: None,
+            race: None,
+        }
     }
 }
 
 impl Observer for Changes<'_> {
     fn before(&mut self, machine: &Machine<'_>, thread: ThreadId) {
         self.watched = None;
+        if self.race.is_none() && machine.knows_order() {
+            self.race = unordered(machine, thread).map(Box::new);
+        }
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         let pc = machine.pc(thread) as usize;
         match self.statics.changes[pc] {
@@ -287,6 +302,13 @@ impl Observer for Changes<'_> {
     fn stops(&mut self) -> bool {
         (self.interrupted)()
     }
+}
+
+fn unordered(machine: &Machine<'_>, thread: ThreadId) -> Option<Unordered> {
+    let past = machine.unordered(thread)?;
+    let places = [past.pc, machine.pc(thread)].map(|pc| machine.image().span(pc));
+    let claim = claim_unordered(machine, thread)?;
+    Some(Unordered { threads: [past.thread, thread], places, claim, steps: machine.steps_in_order() })
 }
 
 /// Whether a kind of step changes anything beyond registers.
@@ -663,15 +685,25 @@ fn data_kind(machine: &Machine<'_>, thread: ThreadId, op: &Op, at: leno_ir::inte
             (Some(found), Some(expected)) => exchange_kind(found, expected),
             _ => DataKind::Store,
         },
-        Op::ReadModifyWrite { dst: None, op, .. } if found().is_some() => match op {
-            RmwOp::Add | RmwOp::Sub => DataKind::Add,
-            RmwOp::And => DataKind::And,
-            RmwOp::Or => DataKind::Or,
-            RmwOp::Xor => DataKind::Xor,
-            RmwOp::Exchange | RmwOp::Nand => DataKind::Store,
-        },
+        Op::ReadModifyWrite { dst: None, op, at: access, .. }
+            if found().is_some() && !acquires(machine, access.order) =>
+        {
+            match op {
+                RmwOp::Add | RmwOp::Sub => DataKind::Add,
+                RmwOp::And => DataKind::And,
+                RmwOp::Or => DataKind::Or,
+                RmwOp::Xor => DataKind::Xor,
+                RmwOp::Exchange | RmwOp::Nand => DataKind::Store,
+            }
+        }
         _ => DataKind::Store,
     }
+}
+
+/// Whether an update of this order acquires what earlier ones have released, itself or by a later fence: then their
+/// order decides what races, whatever is in memory.
+fn acquires(machine: &Machine<'_>, order: Order) -> bool {
+    machine.knows_order() && (order.acquires() || machine.image().orders.has_acquiring_fences)
 }
 
 /// What a compare-exchange is that finds this value.

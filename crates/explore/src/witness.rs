@@ -24,6 +24,12 @@ pub fn witness(facts: &Facts<'_>, finding: &Finding) -> Witness {
         let (ran, _) =
             run_event(&mut machine, &statics, &mut inputs, *thread, &mut Footprint::default(), &mut recorder);
         add_inputs(&machine, &inputs, &mut given);
+        if let What::Unordered(race) = &finding.what
+            && index + 1 == finding.schedule.len()
+        {
+            recorder.steps.truncate(race.steps);
+            break;
+        }
         match ran {
             Ran::Violation(violation, _) if matches!(&finding.what, What::Violation(end) if **end == *violation) => {}
             Ran::Violation(violation, before) => {
@@ -57,7 +63,10 @@ fn add_inputs(machine: &Machine<'_>, inputs: &Inputs, given: &mut BTreeMap<Strin
 pub fn claim(machine: &Machine<'_>, what: &What) -> Claim {
     match what {
         What::Violation(violation) => claim_violation(violation),
-        What::Race { first, second } => Claim::Race { first: racer(machine, *first), second: racer(machine, *second) },
+        What::Race { first, second } => {
+            Claim::Race { first: racer(machine, *first), second: racer(machine, *second), made: None }
+        }
+        What::Unordered(race) => race.claim.clone(),
         What::Deadlock(blocked) => claim_deadlock(machine, blocked),
     }
 }

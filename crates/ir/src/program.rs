@@ -381,8 +381,8 @@ pub struct Access {
     pub volatile: bool,
 }
 
-/// The C11 memory order of an access. Leno's meaning is sequential consistency throughout; races need to know
-/// what is atomic.
+/// The C11 memory order of an access. Executions are sequentially consistent whatever the orders; which accesses race
+/// depends on them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Order {
     NotAtomic,
@@ -391,6 +391,31 @@ pub enum Order {
     Release,
     AcqRel,
     SeqCst,
+}
+
+impl Order {
+    /// Whether a load of this order, or a fence, acquires what was released.
+    pub fn acquires(self) -> bool {
+        matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst)
+    }
+
+    /// Whether a store of this order, or a fence, releases what happened before.
+    pub fn releases(self) -> bool {
+        matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
+    }
+
+    /// Whether it is the order of an atomic access, and not the strongest.
+    pub fn is_weak(self) -> bool {
+        !matches!(self, Order::NotAtomic | Order::SeqCst)
+    }
+}
+
+impl Op {
+    /// Whether it is an atomic access with an order weaker than `seq_cst`.
+    pub fn is_weakly_ordered(&self) -> bool {
+        let if_it_fails = matches!(self, Op::CompareExchange { failure, .. } if failure.is_weak());
+        if_it_fails || self.access().is_some_and(|(access, _)| access.order.is_weak())
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]

@@ -29,8 +29,9 @@ pub struct Witness {
 pub enum Claim {
     /// The next step of `thread` violates a property.
     Violation { kind: crate::interp::ViolationKind, thread: String, span: Span, message: String },
-    /// Both threads are about to make their access.
-    Race { first: Racer, second: Racer },
+    /// Two accesses that conflict, and that nothing orders. Both threads are about to make theirs; or, if `made` is
+    /// there, the first one is that step, and the thread of the second is about to make its own.
+    Race { first: Racer, second: Racer, made: Option<usize> },
     /// No thread can go on; for each thread that is not finished, what it waits for.
     Deadlock { waiting: Vec<Waiting> },
     /// `first` and `between` are among the steps, in this order, and the thread of `first` is about to make `second`.
@@ -44,7 +45,9 @@ impl Claim {
     pub fn threads(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         match self {
             Claim::Violation { thread, .. } => Box::new(std::iter::once(thread.as_str())),
-            Claim::Race { first, second } => Box::new([first, second].into_iter().map(|racer| racer.thread.as_str())),
+            Claim::Race { first, second, .. } => {
+                Box::new([first, second].into_iter().map(|racer| racer.thread.as_str()))
+            }
             Claim::Deadlock { waiting } => Box::new(waiting.iter().map(|waiting| waiting.thread.as_str())),
             Claim::Atomicity { first, between, .. } => {
                 Box::new([first, between].into_iter().map(|racer| racer.thread.as_str()))

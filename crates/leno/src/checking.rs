@@ -224,6 +224,8 @@ impl<'a> Checking<'a> {
         let Outcome { verdict, covered, mut assumptions, statistics } = engine.check(self.facts, &task, &context);
         if matches!(verdict, leno_engine::Verdict::Safe) {
             assumptions.extend(assumed_surroundings(self.facts.program()));
+            let weak_order = self.facts.features().weak_order;
+            assumptions.extend(weak_order.map(|span| Assumption::sequential_consistency(self.facts.program(), span)));
             assumptions.extend(assumed_orders(self.facts));
         }
         let (verdict, covered) = match verdict {

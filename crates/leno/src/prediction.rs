@@ -4,6 +4,7 @@ use crate::arguments::{Replaying, Sources};
 use crate::command::{Status, load_to_run, print, properties, recipe_options, say, stop_on_interrupt, write_file};
 use clap::{Args, ValueEnum};
 use leno::{Cancel, Compiled, Properties};
+use leno_engine::Assumption;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::DataModel;
 use leno_predict::{AtomicBlocks, Encoding, Model, PredictOptions, Prediction, Reach, predict};
@@ -465,7 +466,15 @@ fn report(
             None => describe_reach(prediction.reach),
         };
         let verdict = if covers_all { "HOLDS" } else { "UNKNOWN" };
-        let _ = writeln!(out, "{verdict}: {reach}");
+        let weak_order = Facts::new(program).features().weak_order.filter(|_| covers_all);
+        let consistency = if weak_order.is_some() { ", under sequential consistency" } else { "" };
+        let _ = writeln!(out, "{verdict}: {reach}{consistency}");
+        if let Some(span) = weak_order {
+            say(&leno_report::text::weak_order(program, span));
+            if !ask.quiet {
+                let _ = writeln!(out, "  assuming: {}", Assumption::sequential_consistency(program, span));
+            }
+        }
     }
     let mut ends = asked_for(&ask.property)?.0.unasked_ends();
     ends.overflow &= sources.check_overflow;

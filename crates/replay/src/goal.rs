@@ -14,6 +14,8 @@ pub(crate) enum Test {
     Violation,
     Race,
     Deadlock,
+    /// Earlier accesses have been noted, and the last one is about to be made: also of a race that needs no state in
+    /// which both are.
     Atomicity,
     Leak,
     LostMemory,
@@ -87,7 +89,12 @@ impl Goal {
                 let needs_address_sanitizer = shows == Shows::Crash;
                 Goal { test, threads: vec![claimed], needs_address_sanitizer }
             }
-            Claim::Race { first, second } => Goal {
+            Claim::Race { first, second, made: Some(_) } => Goal {
+                test: Test::Atomicity,
+                threads: [second, first].map(|racer| claimed(&racer.thread, racer.span)).into(),
+                needs_address_sanitizer: false,
+            },
+            Claim::Race { first, second, made: None } => Goal {
                 test: Test::Race,
                 threads: [first, second].map(|racer| claimed(&racer.thread, racer.span)).into(),
                 needs_address_sanitizer: false,
@@ -110,7 +117,7 @@ impl Goal {
 fn check_threads(claim: &Claim) -> Result<(), String> {
     let threads: Vec<&str> = match claim {
         Claim::Violation { .. } => return Ok(()),
-        Claim::Race { first, second } => vec![&first.thread, &second.thread],
+        Claim::Race { first, second, .. } => vec![&first.thread, &second.thread],
         Claim::Atomicity { first, second, .. } if first.thread != second.thread => {
             return Err("a block belongs to one thread, and the witness names two".to_string());
         }

@@ -21,6 +21,20 @@ impl Composer<'_, '_> {
     }
 
     pub(super) fn race(&mut self, first: EventId, second: EventId) -> Option<Lit> {
+        let both = self.conflict(first, second)?;
+        let events = &self.bounded.skeleton.events;
+        let (node, other) = (events[first].node, events[second].node);
+        let selected = self.solver.new_literal();
+        self.solver.add_clause(&[!selected, both]);
+        let before = self.node(self.before[other]?);
+        let (first, second) = (self.node(node), self.node(other));
+        adjacent(&mut self.solver, selected, first, before, second);
+        self.before_exits(selected, node);
+        Some(selected)
+    }
+
+    /// The literal that both events occur, and access common bytes; none if they cannot race.
+    pub(super) fn conflict(&mut self, first: EventId, second: EventId) -> Option<Lit> {
         let events = &self.bounded.skeleton.events;
         let (a, b) = (&events[first], &events[second]);
         if a.thread == b.thread
@@ -32,7 +46,6 @@ impl Composer<'_, '_> {
         {
             return None;
         }
-        let (node, other) = (a.node, b.node);
         let unit = |event: &Event| event.reads.first().or(event.writes.first()).copied();
         let (ours, theirs) = (unit(a)?, unit(b)?);
         let (occurs, also) = (a.occurs, b.occurs);
@@ -41,14 +54,7 @@ impl Composer<'_, '_> {
         if self.bounded.terms.as_bool(both) == Some(false) {
             return None;
         }
-        let both = self.literal(both);
-        let selected = self.solver.new_literal();
-        self.solver.add_clause(&[!selected, both]);
-        let before = self.node(self.before[other]?);
-        let (first, second) = (self.node(node), self.node(other));
-        adjacent(&mut self.solver, selected, first, before, second);
-        self.before_exits(selected, node);
-        Some(selected)
+        Some(self.literal(both))
     }
 
     /// Whether two accesses have a byte in common.

@@ -52,7 +52,9 @@ impl Composer<'_, '_> {
 
     /// The atomic sections that take part in a race.
     fn sections_of(&self, violation: PossibleViolation) -> Vec<NodeId> {
-        let PossibleViolation::Race(first, second) = violation else { return Vec::new() };
+        let (PossibleViolation::Race(first, second) | PossibleViolation::Unordered(first, second)) = violation else {
+            return Vec::new();
+        };
         let skeleton = &self.bounded.skeleton;
         let section = |event: EventId| skeleton.sections.get(&skeleton.events[event].node).copied();
         [first, second].into_iter().filter_map(section).collect()

@@ -426,6 +426,7 @@ impl Execution<'_> {
             occurs: state.path,
             reads,
             writes,
+            known_reads: Vec::new(),
             targets,
             is_plain,
             is_atomic: is_atomic || state.section.is_some(),

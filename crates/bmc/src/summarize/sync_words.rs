@@ -231,6 +231,7 @@ impl Execution<'_> {
                 occurs: asked,
                 reads: vec![read],
                 writes: Vec::new(),
+                known_reads: Vec::new(),
                 targets: look.targets,
                 is_plain: false,
                 is_atomic: true,

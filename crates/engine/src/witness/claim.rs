@@ -1,6 +1,6 @@
 //! Claims: what goes wrong in the state that a machine is in.
 
-use leno_ir::interp::{Blocked, Machine, ThreadId, Violation, Wait};
+use leno_ir::interp::{Blocked, Footprint, Machine, ThreadId, Violation, Wait};
 use leno_ir::program::Span;
 use leno_ir::witness::{Claim, Racer, Waiting};
 
@@ -20,7 +20,19 @@ pub fn claim_violation(violation: &Violation) -> Claim {
 /// The claim that two threads race; None if they do not stand before conflicting accesses.
 pub fn claim_race(machine: &Machine<'_>, first: ThreadId, second: ThreadId) -> Option<Claim> {
     let (a, b) = (machine.footprint(first)?, machine.footprint(second)?);
-    a.conflicts(b).then(|| Claim::Race { first: racer(machine, first), second: racer(machine, second) })
+    a.conflicts(b).then(|| Claim::Race { first: racer(machine, first), second: racer(machine, second), made: None })
+}
+
+/// The claim that the next step of a thread races with a step that was made: nothing orders the two, although there may
+/// be no state in which both are about to be made. None if it does not.
+pub fn claim_unordered(machine: &Machine<'_>, second: ThreadId) -> Option<Claim> {
+    let past = machine.unordered(second)?;
+    let first = Racer {
+        thread: machine.thread_name(past.thread).to_string(),
+        span: machine.image().span(past.pc),
+        access: access_text(machine, past.at),
+    };
+    Some(Claim::Race { first, second: racer(machine, second), made: Some(past.step) })
 }
 
 /// The claim that these threads wait for ever.
@@ -36,14 +48,16 @@ pub fn claim_deadlock(machine: &Machine<'_>, blocked: &[Blocked]) -> Claim {
 /// The access that a thread is about to make, for a claim.
 pub fn racer(machine: &Machine<'_>, thread: ThreadId) -> Racer {
     let access = match machine.footprint(thread) {
-        Some(at) => {
-            let what = if at.writes { "write" } else { "read" };
-            let kind = if at.atomic { "atomic " } else { "" };
-            format!("{kind}{what} of {}", machine.describe_address(at.address))
-        }
+        Some(at) => access_text(machine, at),
         None => "an atomic section".to_string(),
     };
     Racer { thread: machine.thread_name(thread).to_string(), span: span(machine, thread), access }
+}
+
+fn access_text(machine: &Machine<'_>, at: Footprint) -> String {
+    let what = if at.writes { "write" } else { "read" };
+    let kind = if at.atomic { "atomic " } else { "" };
+    format!("{kind}{what} of {}", machine.describe_address(at.address))
 }
 
 /// Threads that wait for each other's locks in a cycle. None of them will ever go on, whatever the others do; so it is

@@ -92,6 +92,7 @@ fn explore_once(
     visitor: Option<&mut dyn Visitor>,
 ) -> Explored {
     let mut options = machine_options(spurious_wakeups);
+    options.happens_before = task.properties.race;
     if let Some(memory) = task.bounds.memory {
         options.memory_limit = options.memory_limit.min(memory);
     }
@@ -344,10 +345,19 @@ impl<'p> Search<'_, 'p, '_> {
         if self.has_end_properties() && matches!(ran, Ran::Exited(_)) {
             footprint.0 = vec![Access::Everything];
         }
+        let race = changes.race.take();
         let made = Made { thread, pc, footprint, fixed, steps, effect: changes.effect, written: changes.first };
         self.record(made, joined, threads);
         self.stats.events += 1;
         self.stats.longest = self.stats.longest.max(self.events.len() as u64);
+        if let Some(race) = race {
+            let places = race.places;
+            let schedule = self.schedule(|_| true);
+            self.found(What::Unordered(race), schedule, &places);
+            if self.finding.is_some() {
+                return false;
+            }
+        }
         self.handle_outcome(ran, thread)
     }
 

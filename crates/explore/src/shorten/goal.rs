@@ -30,13 +30,13 @@ impl Goal {
     pub fn of(claim: &Claim) -> Option<Goal> {
         Some(match claim {
             Claim::Violation { kind, span, .. } => Goal::Violation { kind: *kind, span: *span },
-            Claim::Race { first, second } => Goal::Race { first: first.span, second: second.span },
+            Claim::Race { first, second, made: None } => Goal::Race { first: first.span, second: second.span },
             Claim::Deadlock { waiting } => {
                 let mut spans: Vec<Span> = waiting.iter().map(|waiting| waiting.span).collect();
                 spans.sort_by_key(order);
                 Goal::Deadlock { spans }
             }
-            Claim::Atomicity { .. } => return None,
+            Claim::Race { made: Some(_), .. } | Claim::Atomicity { .. } => return None,
         })
     }
 

@@ -3,7 +3,7 @@
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::points_to::{AbstractId, AbstractObject, ObjectSet, PointsTo, for_each_op};
 use crate::index::Idx;
-use crate::program::{Body, Callee, Datum, Expr, LockKind, Op, Order, Program, Storage, SyncOp, Type};
+use crate::program::{Body, Callee, Datum, Expr, LockKind, Op, Order, Program, Span, Storage, SyncOp, Type};
 
 /// Which kinds of instructions the functions that may run have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -24,6 +24,8 @@ pub struct Features {
     pub sections: bool,
     /// C11 atomics, read-modify-writes and fences.
     pub atomics: bool,
+    /// The first atomic access, in the source, whose order is weaker than `seq_cst`.
+    pub weak_order: Option<Span>,
     pub heap: bool,
     /// Inputs and other values that are not determined.
     pub nondeterminism: bool,
@@ -41,7 +43,13 @@ impl Features {
             found.floats |= function.locals.iter().any(|local| matches!(local.ty, Type::Float(_)));
             match &function.body {
                 Body::External(external) => found.unknown_functions |= !external.known,
-                Body::Blocks(_) => for_each_op(id, function, |_, op| found.add(op)),
+                Body::Blocks(blocks) => {
+                    for_each_op(id, function, |_, op| found.add(op));
+                    let instrs = blocks.iter().flat_map(|block| &block.instrs);
+                    let weak = instrs.filter(|instr| instr.op.is_weakly_ordered()).map(|instr| instr.span);
+                    let position = |span: &Span| (span.file, span.line, span.column);
+                    found.weak_order = found.weak_order.into_iter().chain(weak).min_by_key(position);
+                }
             }
         }
         found

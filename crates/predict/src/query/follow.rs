@@ -7,7 +7,9 @@
 use crate::program::event::{EventId, Kind, TraceProgram};
 use crate::program::window::Segment;
 use crate::query::question::Question;
-use leno_engine::witness::{Follower, Inputs, Stepped, claim_deadlock, claim_race, claim_violation, racer};
+use leno_engine::witness::{
+    Follower, Inputs, Stepped, claim_deadlock, claim_race, claim_unordered, claim_violation, racer,
+};
 use leno_ir::interp::{Blocked, Footprint, Image, Machine, Options, ThreadId, Violation};
 use leno_ir::program::{Place, Program, Span};
 use leno_ir::witness::{Claim, Witness};
@@ -122,6 +124,11 @@ impl<'p> Leader<'p> {
                 }
                 let claim = claim_race(self.machine(), threads[0], threads[1]);
                 claim.ok_or_else(|| Stray::Lost("the accesses do not conflict".to_string()))
+            }
+            Question::Unordered(_, second) => {
+                let thread = self.come_to(ctp, *second)?;
+                let claim = claim_unordered(self.machine(), thread);
+                claim.ok_or_else(|| Stray::Lost("the accesses are ordered".to_string()))
             }
             Question::UseAfterFree(_, touch) => {
                 let thread = self.come_to(ctp, *touch)?;

@@ -64,7 +64,12 @@ impl<L: Listener> Walk<'_, '_, L> {
             Op::Undefine { dst } => self.set(id, *dst, ConcolicValue::fixed(0)),
             // As with the end of an activation: what is recorded of the objects stays.
             Op::Free { storage: Storage::Stack, .. } | Op::BeginLife { .. } | Op::EndLife { .. } => Ok(()),
-            Op::Fence { .. } | Op::Detach { .. } | Op::Yield => Ok(()),
+            Op::Fence { order } => {
+                let at = self.position(id)?;
+                self.listener.fence(&at, *order);
+                Ok(())
+            }
+            Op::Detach { .. } | Op::Yield => Ok(()),
         }
     }
 

@@ -210,6 +210,23 @@ pub(in crate::interp) struct FunctionCode {
     pub pure: bool,
 }
 
+/// Which memory orders the code has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MemoryOrders {
+    /// Some atomic access has an order weaker than `seq_cst`.
+    pub are_weak: bool,
+    /// There is a fence that acquires.
+    pub has_acquiring_fences: bool,
+}
+
+impl MemoryOrders {
+    fn add(&mut self, next: Next<'_>) {
+        let Next::Instr(instr) = next else { return };
+        self.are_weak |= instr.op.is_weakly_ordered();
+        self.has_acquiring_fences |= matches!(instr.op, Op::Fence { order } if order.acquires());
+    }
+}
+
 /// A program made ready to run.
 #[derive(Debug)]
 pub struct Image<'p> {
@@ -222,6 +239,7 @@ pub struct Image<'p> {
     /// The thread-local objects, in the order of a thread's instances.
     pub(in crate::interp) thread_locals: Vec<ObjectId>,
     pub(in crate::interp) initial: Memory,
+    pub orders: MemoryOrders,
 }
 
 impl<'p> Image<'p> {
@@ -236,12 +254,14 @@ impl<'p> Image<'p> {
             function_addresses: IndexVec::new(),
             thread_locals: Vec::new(),
             initial: Memory::new(program.model, u64::MAX),
+            orders: MemoryOrders::default(),
         };
         image.lay_out_statics();
         for (id, function) in program.functions.iter_enumerated() {
             let compiled = image.compile_function(id, function);
             image.functions.push(compiled);
         }
+        (0..image.code_len()).for_each(|pc| image.orders.add(image.next_at(pc)));
         image
     }
 

@@ -4,6 +4,7 @@
 //! the [`Environment`](crate::interp::Environment) (inputs and outputs) and the choice of the thread. `step` has the
 //! steps themselves, `enabled` the questions that a scheduler asks.
 
+use super::happens_before::HappensBefore;
 use super::image::{Image, Next};
 use super::sync::Sleepers;
 use crate::index::{Idx, IndexVec};
@@ -43,6 +44,8 @@ pub struct Options {
     pub memory_limit: u64,
     /// How many activations a thread may have: beyond it, the stack has overflowed.
     pub call_depth_limit: usize,
+    /// Whether to keep track of what happens before what, if the program's atomics are not all `seq_cst`.
+    pub happens_before: bool,
 }
 
 impl Default for Options {
@@ -52,6 +55,7 @@ impl Default for Options {
             spurious_wakeups: false,
             memory_limit: 4 << 30,
             call_depth_limit: 1 << 18,
+            happens_before: false,
         }
     }
 }
@@ -146,6 +150,8 @@ pub struct Machine<'p> {
     pub(in crate::interp) undefined: UndefinedPolicy,
     pub(in crate::interp) spurious_wakeups: bool,
     pub(in crate::interp) call_depth_limit: usize,
+    /// What happens before what: kept only if it is asked for, and if orders of atomics matter.
+    pub(in crate::interp) orders: Option<Box<HappensBefore>>,
 }
 
 impl<'p> Machine<'p> {
@@ -164,6 +170,7 @@ impl<'p> Machine<'p> {
             undefined: options.undefined,
             spurious_wakeups: options.spurious_wakeups,
             call_depth_limit: options.call_depth_limit,
+            orders: (options.happens_before && image.orders.are_weak).then(Box::default),
         };
         machine.memory.set_limit(options.memory_limit);
         machine.open_standard_streams();

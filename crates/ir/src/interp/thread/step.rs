@@ -49,6 +49,18 @@ impl<'p> Machine<'p> {
         if self.section.is_some() && self.is_excluded(thread) {
             return StepResult::Blocked;
         }
+        if self.orders.is_some() {
+            return self.in_order(
+                thread,
+                |machine| machine.step_now(thread, env),
+                |result| *result == StepResult::Done,
+            );
+        }
+        self.step_now(thread, env)
+    }
+
+    #[inline]
+    fn step_now(&mut self, thread: ThreadId, env: &mut dyn Environment) -> StepResult {
         let result = match self.execute(thread, env) {
             Ok(Flow::Next) => {
                 self.threads[thread].pc += 1;
