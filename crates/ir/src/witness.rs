@@ -10,7 +10,7 @@
 //! thread's start function is one, too.
 
 use crate::interp::{Machine, Next, Place, Status, ThreadId, Value};
-use crate::program::{Body, Callee, Instr, Op, Program, Span, Terminator, TerminatorKind};
+use crate::program::{Body, Callee, Instr, Op, Program, Reuse, Span, Storage, Terminator, TerminatorKind};
 use std::collections::BTreeMap;
 
 /// The version of what is written to files.
@@ -106,15 +106,20 @@ pub fn is_schedule_point(program: &Program, instr: &Instr) -> bool {
         },
         // Whom it calls is known only when it runs: a point before the call costs little.
         Op::Call { callee: Callee::Indirect(_), .. } => true,
+        Op::Allocate { storage, .. } => allocates_visibly(program, *storage),
         Op::Assign { .. }
         | Op::Fence { .. }
-        | Op::Allocate { .. }
         | Op::Assume { .. }
         | Op::Assert { .. }
         | Op::Nondet { .. }
         | Op::ThreadSelf { .. }
         | Op::Yield => false,
     }
+}
+
+/// Whether other threads could notice an allocation: it may return what they have freed.
+pub fn allocates_visibly(program: &Program, storage: Storage) -> bool {
+    storage == Storage::Heap && program.reuse != Reuse::Unnoticed
 }
 
 /// Whether a terminator is a schedule point wherever it stands. (The return from a thread's start function is one,
@@ -224,6 +229,9 @@ fn describe(machine: &Machine<'_>, thread: ThreadId, Pending { step, address, ex
             0 => format!("compares {name}, which differs: {}", memory()),
             _ => format!("compares {name} and swaps: {}", memory()),
         },
+        Op::Allocate { dst, .. } if machine.was_reused(machine.local(thread, *dst).bits as u64) => {
+            format!("{name}, which is where a freed object was: {}", local(*dst))
+        }
         Op::Spawn { .. } => {
             let child = machine.threads().iter().last().map_or("", |thread| thread.name.as_str());
             format!("starts {child}")

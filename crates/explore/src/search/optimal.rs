@@ -344,6 +344,7 @@ impl<'p> Search<'_, 'p, '_> {
         if self.has_end_properties() && matches!(ran, Ran::Exited(_)) {
             footprint.0 = vec![Access::Everything];
         }
+        let fixed = fixed.min(self.inputs.as_planned());
         let made = Made { thread, pc, footprint, fixed, steps, effect: changes.effect, written: changes.first };
         self.record(made, joined, threads);
         self.stats.events += 1;

@@ -6,6 +6,7 @@ use super::sync::Wait;
 use crate::interp::memory::Kind;
 use crate::interp::value::eval::Ex;
 use crate::program::{Body, LockKind, Op, Order, TerminatorKind};
+use crate::witness::allocates_visibly;
 
 /// The bytes that a step would touch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -141,7 +142,11 @@ impl Machine<'_> {
                 let allocated = state.objects.len() - state.first_object as usize > function.slots.len();
                 state.callers.is_empty() || function.shares_slots || allocated
             }
-            Code::Rare(rare) => !matches!(**rare, Rare::Allocate { .. } | Rare::ThreadSelf { .. } | Rare::Nothing),
+            Code::Rare(rare) => match &**rare {
+                Rare::Allocate { storage, .. } => allocates_visibly(self.program(), *storage),
+                Rare::ThreadSelf { .. } | Rare::Nothing => false,
+                _ => true,
+            },
         }
     }
 
