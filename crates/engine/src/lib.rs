@@ -38,7 +38,7 @@
 //! | `context` | limits, and progress for others to see |
 //! | `outcome` | verdicts, what they cover and assume, what they took |
 //! | `reported` | violations that have been reported already |
-//! | `surroundings` | what a SAFE assumes of a program's arguments, environment and machine |
+//! | `surroundings` | what a SAFE assumes of a program's arguments, environment and machine, and of `realloc` |
 //! | `witness` | how violations are claimed, and how the interpreter is led to one |
 
 mod context;
@@ -54,7 +54,7 @@ pub use outcome::{
     Assumption, Counterexample, Covered, Figure, Outcome, Reason, SourcePlace, Statistics, Unknown, Verdict,
 };
 pub use reported::Reported;
-pub use surroundings::assumed_surroundings;
+pub use surroundings::{assumed_moves, assumed_surroundings};
 pub use task::{Bounds, Properties, Task, Unwinding, machine_options};
 
 use leno_ir::analysis::facts::Facts;

@@ -11,6 +11,7 @@
 //! `LENO_ORACLE=1000` compares more programs than the few of every run, `LENO_ORACLE_FROM` says where to begin, and
 //! `LENO_ORACLE_STATES=1000000` leaves out fewer of the larger ones.
 
+mod reuse;
 mod states;
 
 use leno_c::driver::{Input, Options, compile};

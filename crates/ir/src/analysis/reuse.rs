@@ -37,32 +37,22 @@ pub struct Comparison {
 }
 
 pub fn noticed(facts: &Facts) -> Noticed {
-    let mut noticed = Noticed::default();
-    let freed = freed(facts);
-    if freed.is_empty() {
-        return noticed;
-    }
-    let addresses = Addresses { facts, young: allocated_after_free(facts, &freed), freed };
-    if addresses.young.is_empty() {
-        return noticed;
-    }
-    for (id, function) in facts.program().functions.iter_enumerated() {
-        let Body::Blocks(blocks) = &function.body else { continue };
-        if !facts.calls().is_reachable(id) {
-            continue;
+    let freed = freed(facts, |_| true);
+    let young = if freed.is_empty() { ObjectSet::new() } else { allocated_after_free(facts, &freed) };
+    Addresses { facts, young, freed }.meetings()
+}
+
+/// Where a program could notice whether `realloc`, a function of this number, moves an object: it compares the address
+/// that it gave to it with the one that it got.
+pub fn noticed_moves(facts: &Facts, realloc: FuncId) -> Noticed {
+    let freed = freed(facts, |function| function == realloc);
+    let mut young = ObjectSet::new();
+    for_each_op(realloc, &facts.program().functions[realloc], |place, op| {
+        if let Op::Allocate { .. } = op {
+            young.extend(facts.points_to().object(AbstractObject::Site(place)));
         }
-        for_each_op(id, function, |place, op| {
-            op.for_each_operand(|operand| addresses.noticed_in(place, operand, &mut noticed));
-            addresses.noticed_by(place, op, &mut noticed);
-        });
-        for (block, code) in blocks.iter_enumerated() {
-            let place = Place { func: id, block, index: code.instrs.len() as u32 };
-            if let Some(operand) = code.terminator.kind.operand() {
-                addresses.noticed_in(place, operand, &mut noticed);
-            }
-        }
-    }
-    noticed
+    });
+    Addresses { facts, young, freed }.meetings()
 }
 
 impl Noticed {
@@ -76,10 +66,10 @@ impl Noticed {
     }
 }
 
-/// The sites of heap objects that may be freed.
-fn freed(facts: &Facts) -> ObjectSet {
+/// The sites of heap objects that may be freed by these functions.
+fn freed(facts: &Facts, by: impl Fn(FuncId) -> bool) -> ObjectSet {
     let mut freed = ObjectSet::new();
-    for (id, function) in facts.program().functions.iter_enumerated() {
+    for (id, function) in facts.program().functions.iter_enumerated().filter(|(id, _)| by(*id)) {
         for_each_op(id, function, |_, op| {
             if let Op::Free { ptr } = op {
                 freed.union_with(&facts.points_to().points_to(id, ptr));
@@ -105,6 +95,32 @@ struct Addresses<'a, 'p> {
 }
 
 impl Addresses<'_, '_> {
+    /// Where a stale address may meet a young one, and where numbers are computed from stale ones.
+    fn meetings(&self) -> Noticed {
+        let mut noticed = Noticed::default();
+        if self.young.is_empty() || self.freed.is_empty() {
+            return noticed;
+        }
+        let facts = self.facts;
+        for (id, function) in facts.program().functions.iter_enumerated() {
+            let Body::Blocks(blocks) = &function.body else { continue };
+            if !facts.calls().is_reachable(id) {
+                continue;
+            }
+            for_each_op(id, function, |place, op| {
+                op.for_each_operand(|operand| self.noticed_in(place, operand, &mut noticed));
+                self.noticed_by(place, op, &mut noticed);
+            });
+            for (block, code) in blocks.iter_enumerated() {
+                let place = Place { func: id, block, index: code.instrs.len() as u32 };
+                if let Some(operand) = code.terminator.kind.operand() {
+                    self.noticed_in(place, operand, &mut noticed);
+                }
+            }
+        }
+        noticed
+    }
+
     /// Whether two values may be a stale address and a young one.
     fn meet(&self, function: FuncId, left: &Expr, right: &Expr) -> bool {
         let points_to = self.facts.points_to();
