@@ -7,7 +7,7 @@
 
 int main(void)
 {
-    char *p = malloc(8);
+    char *p = calloc(1, 8);
     char *q = realloc(p, 16);
     assert(q != p);
     free(q);
