@@ -27,7 +27,7 @@ impl Lowering<'_, '_> {
         let expr = &self.unit.exprs[id];
         match &expr.kind {
             ExprKind::Const(_) | ExprKind::Function(_) | ExprKind::LabelAddress(_) => true,
-            ExprKind::Load(place) => self.is_register(*place),
+            ExprKind::Load(place) => self.is_register(*place) && !self.sequencing.concerns(id),
             ExprKind::AddressOf(place) => self.is_pure_address(*place, fuel),
             ExprKind::Cast(e) => !self.is_void(expr.ty) && self.is_pure_within(*e, fuel),
             ExprKind::LogicalNot(e) => self.is_pure_within(*e, fuel),

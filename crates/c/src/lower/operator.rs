@@ -251,6 +251,7 @@ impl Lowering<'_, '_> {
         let operand = self.rvalue(*operand)?;
         self.release_place(&mut place);
         let place = self.reusable_place(place);
+        self.sequenced(id, &place);
         if let Place::Memory { ptr, how } = &place
             && how.is_atomic()
         {

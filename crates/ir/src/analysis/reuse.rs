@@ -11,6 +11,9 @@
 //! of these.) Numbers that are computed from an address otherwise (a hash, a shift, a truncation) may keep something of
 //! it in any form: then it must be assumed that every freed object is remembered.
 //!
+//! Of functions of the library that are models, only comparisons of bytes count: the addresses that they compare are of
+//! areas that they are about to access, or of their own records.
+//!
 //! Whether an allocation may come after a free is a flow of one bit through the whole program: it is set by a free, by
 //! a call of a function that may free, and by the creation of a thread that may; and from the start in a thread during
 //! which another one may free.
@@ -155,10 +158,11 @@ impl Addresses<'_, '_> {
                 Expr::Binary(op, operands) => {
                     work.extend(operands.iter());
                     let [left, right] = &**operands;
-                    if compares(*op) && self.meet(place.func, left, right) {
+                    let counts = !self.is_model(place.func) || self.is_byte(place.func, left);
+                    if counts && compares(*op) && self.meet(place.func, left, right) {
                         noticed.by_address(place, operands.to_vec());
                     }
-                    self.computes(place.func, *op, left, right)
+                    !self.is_model(place.func) && self.computes(place.func, *op, left, right)
                 }
                 Expr::Select(parts) => {
                     work.extend(parts.iter());
@@ -168,6 +172,19 @@ impl Addresses<'_, '_> {
             if computes {
                 noticed.by_number();
             }
+        }
+    }
+
+    fn is_model(&self, function: FuncId) -> bool {
+        let program = self.facts.program();
+        program.files.get(program.functions[function].span.file).is_some_and(|file| file.starts_with("<leno>"))
+    }
+
+    fn is_byte(&self, function: FuncId, expr: &Expr) -> bool {
+        let program = self.facts.program();
+        match expr {
+            Expr::Cast(CastOp::ZeroExtend | CastOp::SignExtend, _, byte) => self.is_byte(function, byte),
+            _ => expr.ty(&program.functions[function].locals, program.model) == Type::I8,
         }
     }
 
