@@ -143,7 +143,10 @@ impl Lowering<'_, '_> {
             let truth = self.condition(operand)?;
             return Ok(self.b.convert(truth, Scalar::unsigned(1), Scalar::Bool));
         }
-        let value = self.rvalue(operand)?;
+        let value = match self.moved_by(operand).filter(|_| to == Scalar::Pointer) {
+            Some(moved) => self.moved_address(operand, moved)?,
+            None => self.rvalue(operand)?,
+        };
         Ok(self.b.convert(value, from, to))
     }
 
