@@ -33,8 +33,28 @@ pub enum Access {
     Spawn,
     /// Joins or detaches a thread: the first one to do so is the only one.
     Handle(ThreadId),
+    /// Frees or allocates memory, in a program that could notice that freed memory is given out again.
+    Heap(HeapStep),
     /// A library function with effects that nothing is known of.
     Everything,
+}
+
+/// What a step does to the freed objects that allocations may return the addresses of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum HeapStep {
+    /// Frees an object that something still refers to.
+    Free,
+    /// An allocation when there was no such object.
+    AllocateNew,
+    /// An allocation that may have taken the address of one.
+    AllocateAny,
+}
+
+impl HeapStep {
+    /// Whether two have the same effect in either order.
+    fn commutes(self, other: HeapStep) -> bool {
+        self == other && self != HeapStep::AllocateAny
+    }
 }
 
 /// How an event accessed data. For data races all but `Load` are writes; for the search some atomic ones commute.
@@ -104,7 +124,8 @@ impl Access {
         match (self, other) {
             (Everything, _) | (_, Everything) | (Spawn, Spawn) => true,
             (Handle(a), Handle(b)) => a == b,
-            (Spawn | Handle(_), _) | (_, Spawn | Handle(_)) => false,
+            (Heap(a), Heap(b)) => !a.commutes(b),
+            (Spawn | Handle(_) | Heap(_), _) | (_, Spawn | Handle(_) | Heap(_)) => false,
             (Sync { address: a, .. }, Sync { address: b, .. }) => a == b,
             (
                 Data { address: a, len: m, kind: v, atomic: is_atomic },
@@ -128,7 +149,7 @@ impl Access {
             Access::Data { address, len, .. } => (address, u64::from(len)),
             Access::Sync { address, .. } => (address, 4),
             Access::End { address, len } => (address, len),
-            Access::Spawn | Access::Handle(_) | Access::Everything => (0, 0),
+            Access::Spawn | Access::Handle(_) | Access::Heap(_) | Access::Everything => (0, 0),
         }
     }
 
@@ -144,7 +165,7 @@ impl Access {
                 (first..=last).fold(0, |bits, word| bits | 1 << (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58))
             }
             // (Which conflict with their like only.)
-            Access::Spawn | Access::Handle(_) => 1,
+            Access::Spawn | Access::Handle(_) | Access::Heap(_) => 1,
             Access::Everything => u64::MAX,
         }
     }

@@ -41,7 +41,8 @@ type Table = HashMap<u64, Vec<Entry>, BuildHasherDefault<WordHasher>>;
 pub struct History {
     words: Table,
     objects: Table,
-    /// Accesses of more than a word (the end of an object's life), of everything, and creations and handles of threads.
+    /// Accesses of more than a word (the end of an object's life), of everything, of the heap, and creations and
+    /// handles of threads.
     wide: Vec<Entry>,
 }
 
@@ -76,7 +77,7 @@ impl History {
                 self.data_dependences(address / 8, access, found);
             }
             // (Which are among the wide ones themselves.)
-            Access::Handle(_) => {}
+            Access::Handle(_) | Access::Heap(_) => {}
             Access::Data { .. } | Access::End { .. } | Access::Everything | Access::Spawn => {
                 let all = self.words.values().chain(self.objects.values()).flatten();
                 for entry in all.filter(|entry| entry.access.conflicts(access)) {
@@ -173,9 +174,12 @@ impl History {
                 }
             }
             Access::Sync { address, .. } => apply(self.objects.entry(address).or_default()),
-            Access::Data { .. } | Access::End { .. } | Access::Everything | Access::Spawn | Access::Handle(_) => {
-                apply(&mut self.wide)
-            }
+            Access::Data { .. }
+            | Access::End { .. }
+            | Access::Everything
+            | Access::Spawn
+            | Access::Handle(_)
+            | Access::Heap(_) => apply(&mut self.wide),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! ever access are invisible too, by the sharing analysis. A whole atomic section is one event. A nondeterministic
 //! choice begins an event, too, although other threads cannot see it.
 
-use crate::event::{Access, Choice, DataKind, Footprint, SyncKind};
+use crate::event::{Access, Choice, DataKind, Footprint, HeapStep, SyncKind};
 use crate::task::Unordered;
 use leno_engine::witness::claim_unordered;
 use leno_ir::analysis::facts::Facts;
@@ -39,6 +39,13 @@ impl Inputs {
         self.script.extend_from_slice(script);
         self.asked.clear();
         self.asked_by.clear();
+    }
+
+    /// How many of the planned values were asked for as planned. Where the next one was planned, there was less to
+    /// choose from: nobody could have told whether freed memory is given out again.
+    pub fn as_planned(&self) -> usize {
+        let differs = self.asked.iter().zip(&self.script).position(|(asked, planned)| asked.width != planned.width);
+        differs.unwrap_or(self.script.len())
     }
 }
 
@@ -655,7 +662,14 @@ pub fn add_accesses(machine: &Machine<'_>, statics: &Statics, thread: ThreadId, 
                 if let Some(at) = machine.footprint(thread) {
                     add(Access::End { address: at.address, len: at.len.max(1) });
                 }
+                if machine.frees_remembered(thread) {
+                    add(Access::Heap(HeapStep::Free));
+                }
             }
+            Op::Allocate { .. } => add(Access::Heap(match machine.has_reusable_memory() {
+                true => HeapStep::AllocateAny,
+                false => HeapStep::AllocateNew,
+            })),
             op => add(machine.footprint(thread).map_or(Access::Everything, |at| {
                 let kind = data_kind(machine, thread, op, at);
                 data(machine, at, kind)

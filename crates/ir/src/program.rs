@@ -115,6 +115,20 @@ pub struct Program {
     pub entry: Option<FuncId>,
     /// How it is started: its name, then its arguments. Empty when it does not matter; see [`Program::command_line`].
     pub command: Vec<Vec<u8>>,
+    /// Whether allocations may return addresses of objects that were freed: only where that makes a difference.
+    pub reuse: Reuse,
+}
+
+/// How a program could notice that freed memory is given out again. (`analysis::reuse` finds out.)
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Default)]
+pub enum Reuse {
+    /// Not at all. So every allocation is new.
+    #[default]
+    Unnoticed,
+    /// By comparing the address of a freed object, which it has kept, with that of a new one.
+    ByAddress,
+    /// It computes numbers from addresses, and so may keep them in any form.
+    ByNumber,
 }
 
 impl Program {

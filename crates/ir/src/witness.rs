@@ -10,7 +10,9 @@
 //! thread's start function is one, too.
 
 use crate::interp::{Machine, Next, Place, Status, ThreadId, Value};
-use crate::program::{Body, Callee, FuncId, Instr, Op, Program, SlotId, Span, Terminator, TerminatorKind};
+use crate::program::{
+    Body, Callee, FuncId, Instr, Op, Program, Reuse, SlotId, Span, Storage, Terminator, TerminatorKind,
+};
 use std::collections::BTreeMap;
 
 /// The version of what is written to files.
@@ -111,9 +113,9 @@ pub fn is_schedule_point(program: &Program, instr: &Instr) -> bool {
         },
         // Whom it calls is known only when it runs: a point before the call costs little.
         Op::Call { callee: Callee::Indirect(_), .. } => true,
+        Op::Allocate { storage, .. } => allocates_visibly(program, *storage),
         Op::Assign { .. }
         | Op::Fence { .. }
-        | Op::Allocate { .. }
         | Op::Assume { .. }
         | Op::Assert { .. }
         | Op::Nondet { .. }
@@ -121,6 +123,11 @@ pub fn is_schedule_point(program: &Program, instr: &Instr) -> bool {
         | Op::ThreadSelf { .. }
         | Op::Yield => false,
     }
+}
+
+/// Whether other threads could notice an allocation: it may return what they have freed.
+pub fn allocates_visibly(program: &Program, storage: Storage) -> bool {
+    storage == Storage::Heap && program.reuse != Reuse::Unnoticed
 }
 
 /// Whether a terminator is a schedule point wherever it stands. (The return from a thread's start function is one,
@@ -232,6 +239,9 @@ fn describe(machine: &Machine<'_>, thread: ThreadId, Pending { step, address, ex
         },
         Op::BeginLife { slot } => format!("begins a life of {}", slot_name(program, step.place.func, *slot)),
         Op::EndLife { slot } => format!("ends the life of {}", slot_name(program, step.place.func, *slot)),
+        Op::Allocate { dst, .. } if machine.was_reused(machine.local(thread, *dst).bits as u64) => {
+            format!("{name}, which is where a freed object was: {}", local(*dst))
+        }
         Op::Spawn { .. } => {
             let child = machine.threads().iter().last().map_or("", |thread| thread.name.as_str());
             format!("starts {child}")

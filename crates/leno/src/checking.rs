@@ -4,7 +4,9 @@ use leno_bmc::StagedEngine;
 use leno_engine::{
     Assumption, Context, Counterexample, Covered, Engine, Outcome, Progress, Properties, Reason, Reported, Stop, Task,
 };
-use leno_engine::{Cancel, Limits, Statistics, Unknown, assumed_orders, assumed_surroundings, machine_options};
+use leno_engine::{
+    Cancel, Limits, Statistics, Unknown, assumed_moves, assumed_orders, assumed_surroundings, machine_options,
+};
 use leno_explore::Explorer;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{Body, Instr, Op, Program, Property};
@@ -226,6 +228,7 @@ impl<'a> Checking<'a> {
             assumptions.extend(assumed_surroundings(self.facts.program()));
             let weak_order = self.facts.features().weak_order;
             assumptions.extend(weak_order.map(|span| Assumption::sequential_consistency(self.facts.program(), span)));
+            assumptions.extend(assumed_moves(self.facts));
             assumptions.extend(assumed_orders(self.facts));
         }
         let (verdict, covered) = match verdict {

@@ -6,7 +6,7 @@ use clap::{Args, ValueEnum};
 use leno::{Cancel, Compiled, Properties};
 use leno_engine::Assumption;
 use leno_ir::analysis::facts::Facts;
-use leno_ir::program::DataModel;
+use leno_ir::program::{DataModel, Reuse};
 use leno_predict::{AtomicBlocks, Encoding, Model, PredictOptions, Prediction, Reach, predict};
 use leno_record::{RecordOptions, Recorded, Recorder, program_name};
 use leno_replay::{ReplayOptions, Replayed};
@@ -459,7 +459,11 @@ fn report(
             false => _ = writeln!(out, "{text}"),
         }
     }
-    let covers_all = prediction.reach == Reach::All && prediction.gaps.is_empty() && open.is_empty();
+    let mut gaps = prediction.gaps.clone();
+    if program.reuse != Reuse::Unnoticed {
+        gaps.push("executions in which freed memory is given out again, which the program could notice".to_string());
+    }
+    let covers_all = prediction.reach == Reach::All && gaps.is_empty() && open.is_empty();
     if !is_violated {
         let reach = match prediction.lifted_from {
             Some(bound) => describe_lifting(bound),
@@ -482,7 +486,7 @@ fn report(
         let _ = writeln!(out, "  assuming: {}", leno_report::text::no_ends(&ends, "was not looked for"));
     }
     if !ask.quiet {
-        for gap in &prediction.gaps {
+        for gap in &gaps {
             let _ = writeln!(out, "  = not covered: {gap}");
         }
         for open in &open {

@@ -3,7 +3,8 @@
 //! In the semantics, reading what was never written asks for an input, and the memory keeps the answer. Compiled code
 //! reads whatever lies there. So the witness is followed on the interpreter first, to learn which of its inputs were
 //! asked for by instructions, which bytes were settled by which steps, and which registers: the run writes those bytes
-//! just before they are read, and begins functions with those registers.
+//! just before they are read, and begins functions with those registers. And which allocation got the memory of which
+//! freed object: addresses are not the same, steps are.
 //!
 //! If the interpreter cannot follow the witness, the real program is the judge all the same: with what was learned so
 //! far.
@@ -21,6 +22,8 @@ pub(crate) struct Prepared {
     pub inputs: BTreeMap<String, Vec<Input>>,
     pub settled: Vec<Settled>,
     pub fresh: Vec<Fresh>,
+    /// The allocations whose memory is given out again, and those that get it, in order.
+    pub reuses: Vec<Reused>,
     /// What in the program's text asks for inputs, each once.
     pub asking: Vec<String>,
     /// Why the run may differ from the witness.
@@ -45,6 +48,15 @@ pub(crate) struct Fresh {
     pub bits: u64,
 }
 
+/// An allocation that gets the same memory as others.
+pub(crate) struct Reused {
+    pub step: usize,
+    /// The step that allocated the memory first; the same if this is that one.
+    pub from: usize,
+    /// Of all objects that are ever there.
+    pub room: u64,
+}
+
 pub(crate) fn prepare(program: &Program, witness: &Witness, options: &ReplayOptions) -> Prepared {
     let image = Image::new(program);
     let mut follower = Follower {
@@ -54,12 +66,19 @@ pub(crate) fn prepare(program: &Program, witness: &Witness, options: &ReplayOpti
         activations: BTreeMap::new(),
         begun: BTreeMap::new(),
         undefined_again: BTreeMap::new(),
+        allocated: BTreeMap::new(),
     };
     // Without inputs nothing was asked for, and there is nothing to learn.
     if !witness.inputs.is_empty() {
         follower.follow(witness);
     }
-    let Follower { inputs, mut prepared, .. } = follower;
+    let Follower { inputs, mut prepared, allocated, .. } = follower;
+    let reused = allocated.into_values().flatten().filter(|steps| steps.len() > 1);
+    for steps in reused {
+        let (from, room) = (steps[0].0, steps.iter().map(|(_, size)| *size).max().unwrap_or(0));
+        prepared.reuses.extend(steps.into_iter().map(|(step, _)| Reused { step, from, room }));
+    }
+    prepared.reuses.sort_by_key(|reused| reused.step);
     let given = inputs.by_thread();
     // Those that were not asked for: the real program may.
     for (thread, inputs) in &witness.inputs {
@@ -80,6 +99,9 @@ struct Follower<'p> {
     begun: BTreeMap<(ThreadId, FuncId), usize>,
     /// How often a register of a function became undefined again in a thread.
     undefined_again: BTreeMap<(ThreadId, FuncId), BTreeMap<LocalId, usize>>,
+    /// By address of the interpreter: the steps that allocated what was there, with the sizes; a list for each time that
+    /// the memory was new.
+    allocated: BTreeMap<u64, Vec<Vec<(usize, u64)>>>,
 }
 
 /// How often the registers of an activation had been undefined before, in their thread: in earlier activations, and
@@ -141,12 +163,17 @@ impl Follower<'_> {
         if self.machine.step(thread, &mut self.inputs) != StepResult::Done {
             return false;
         }
+        self.note_allocation(thread, next, number);
         let mut asked = self.inputs.given()[asked_before..].to_vec();
         if asked.is_empty() {
             return true;
         }
-        let is_instruction = asked.iter().any(|given| given.source == Source::Instruction);
-        if let Some(text) = text.filter(|text| is_instruction && !self.prepared.asking.contains(text)) {
+        let is_chosen = |given: &Given| match given.source {
+            Source::Reuse => given.input.bits & 1 == 1,
+            source => source == Source::Instruction,
+        };
+        let is_chosen = asked.iter().any(is_chosen);
+        if let Some(text) = text.filter(|text| is_chosen && !self.prepared.asking.contains(text)) {
             self.prepared.asking.push(text);
         }
         if let Some(before) = before.filter(|value| !value.is_defined()) {
@@ -159,6 +186,18 @@ impl Follower<'_> {
         }
         self.keep_inputs(thread, (function, &activation), &undefined, asked);
         true
+    }
+
+    /// Where freed memory may be given out again, every allocation is a step of the witness.
+    fn note_allocation(&mut self, thread: ThreadId, made: Next<'_>, number: usize) {
+        let Next::Instr(Instr { op: Op::Allocate { dst, .. }, .. }) = made else { return };
+        let address = self.machine.local(thread, *dst).bits as u64;
+        let Some(size) = self.machine.object_size(address).filter(|_| number != usize::MAX) else { return };
+        let there = self.allocated.entry(address).or_default();
+        match there.last_mut() {
+            Some(last) if self.machine.was_reused(address) => last.push((number, size)),
+            _ => there.push(vec![(number, size)]),
+        }
     }
 
     /// What stands where a thread is, in the user's own text: models of the library have none to show.
@@ -224,7 +263,7 @@ impl Follower<'_> {
         let thread = self.machine.thread_name(thread).to_string();
         let (registers, others): (Vec<_>, Vec<_>) =
             asked.into_iter().partition(|given| given.source == Source::Undefined);
-        let inputs = others.into_iter().map(|given| given.input);
+        let inputs = others.into_iter().filter(|given| given.source != Source::Reuse).map(|given| given.input);
         self.prepared.inputs.entry(thread.clone()).or_default().extend(inputs);
         let is_plain = registers.len() == undefined.len() && undefined.iter().all(|(_, mask)| mask >> 64 == 0);
         if !is_plain && !registers.is_empty() {

@@ -46,7 +46,7 @@ impl Environment for Inputs<'_> {
             Source::Instruction | Source::External | Source::Spurious => {
                 planned.and_then(VecDeque::pop_front).unwrap_or(0)
             }
-            Source::Undefined => 0,
+            Source::Undefined | Source::Reuse => 0,
         };
         self.given.push((thread, Input { width, bits: value }));
         value

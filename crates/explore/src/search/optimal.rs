@@ -346,6 +346,7 @@ impl<'p> Search<'_, 'p, '_> {
             footprint.0 = vec![Access::Everything];
         }
         let race = changes.race.take();
+        let fixed = fixed.min(self.inputs.as_planned());
         let made = Made { thread, pc, footprint, fixed, steps, effect: changes.effect, written: changes.first };
         self.record(made, joined, threads);
         self.stats.events += 1;

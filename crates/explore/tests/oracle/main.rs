@@ -11,6 +11,7 @@
 //! `LENO_ORACLE=1000` compares more programs than the few of every run, `LENO_ORACLE_FROM` says where to begin, and
 //! `LENO_ORACLE_STATES=1000000` leaves out fewer of the larger ones.
 
+mod reuse;
 mod states;
 
 use leno_c::driver::{Input, Options, compile};
@@ -63,7 +64,7 @@ impl Visitor for Collected<'_> {
         let at = |index: usize| At::new(&finding.threads[threads[index].0 as usize], places[index]);
         let fault = match &finding.what {
             What::Violation(violation) => Fault::Violation(format!("{:?}", violation.kind), at(0)),
-            What::Race { .. } => Fault::race(at(0), at(1)),
+            What::Race { .. } | What::Unordered(_) => Fault::race(at(0), at(1)),
             What::Deadlock(_) => Fault::stuck((0..threads.len()).map(at).collect()),
         };
         if self.faults.insert(fault) {

@@ -11,6 +11,7 @@
 //! | `threads`, `parallel` | which threads may there be, and which of their points happen at the same time? |
 //! | `locksets` | which locks are held? |
 //! | `sharing` | which objects may threads interfere on? |
+//! | `reuse` | could the program notice that freed memory is given out again? |
 //! | `features` | what does a program make use of? |
 //! | `contexts` | the method: data flow across calls |
 
@@ -27,6 +28,7 @@ pub mod offsets;
 pub mod parallel;
 pub mod points_to;
 pub mod retries;
+pub mod reuse;
 pub mod sharing;
 pub mod threads;
 mod undefined;

@@ -8,11 +8,12 @@
 //! Each thread allocates from an arena of its own, going round it, so that what one thread allocates does not
 //! move the addresses of another: allocations of different threads commute, which partial-order reduction relies on.
 //! A freed granule is used again only when the arena has been gone round once, oldest first; until then every
-//! access to it is seen as a use after free.
+//! access to it is seen as a use after free. (Unless it is given out again on purpose: see `reuse`.)
 
 pub(in crate::interp) mod bytes;
 mod leak;
 pub(in crate::interp) mod owner;
+mod reuse;
 pub(in crate::interp) mod violation;
 
 use crate::interp::value::{Value, ones};
@@ -59,6 +60,10 @@ pub(in crate::interp) struct Instance {
     pub made_by: u32,
     /// Thread and place of the end of its life.
     pub ended: (u32, u32),
+    /// Nothing referred to it when it was freed.
+    pub forgotten: bool,
+    /// It was given the address of an object that had been freed.
+    pub reused: bool,
 }
 
 impl Instance {
@@ -74,6 +79,8 @@ impl Instance {
         slot: 0,
         made_by: 0,
         ended: (0, 0),
+        forgotten: false,
+        reused: false,
     };
 
     pub fn new(kind: Kind, size: u64, origin: u32, made_by: u32) -> Instance {
@@ -638,19 +645,24 @@ impl Memory {
         (1..self.statics.len() as u64).chain(vast).map(|granule| granule << self.layout.granule_bits)
     }
 
-    /// The first addresses of all heap objects that are alive, in order of address.
-    pub fn live_heap_objects(&self) -> Vec<u64> {
+    /// All objects that there are or were, each with its first address, in order of address.
+    fn objects(&self) -> impl Iterator<Item = (u64, &Instance)> {
         let bits = self.layout.granule_bits;
+        let statics = self.statics.iter().enumerate().map(|(granule, instance)| (granule as u64, instance));
         let in_arenas = self.arenas.iter().enumerate().flat_map(|(number, arena)| {
             let first = self.layout.first + ((number as u64) << self.layout.arena_bits);
             arena.granules.iter().enumerate().map(move |(place, instance)| (first + place as u64, instance))
         });
         let vast = self.vast.iter().map(|(granule, instance)| (*granule, instance));
-        in_arenas
-            .chain(vast)
-            .filter(|(_, instance)| instance.kind == Kind::Heap && instance.alive)
-            .map(|(granule, _)| granule << bits)
-            .collect()
+        let is_object = |instance: &Instance| !matches!(instance.kind, Kind::Nothing | Kind::Continued);
+        let all = statics.chain(in_arenas).chain(vast).filter(move |(_, instance)| is_object(instance));
+        all.map(move |(granule, instance)| (granule << bits, instance))
+    }
+
+    /// The first addresses of all heap objects that are alive, in order of address.
+    pub fn live_heap_objects(&self) -> Vec<u64> {
+        let is_alive = |instance: &Instance| instance.kind == Kind::Heap && instance.alive;
+        self.objects().filter(|(_, instance)| is_alive(instance)).map(|(address, _)| address).collect()
     }
 }
 

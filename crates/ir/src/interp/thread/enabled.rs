@@ -6,6 +6,7 @@ use super::sync::Wait;
 use crate::interp::memory::Kind;
 use crate::interp::value::eval::Ex;
 use crate::program::{Body, LockKind, Op, Order, TerminatorKind};
+use crate::witness::allocates_visibly;
 
 /// The bytes that a step would touch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -142,7 +143,8 @@ impl Machine<'_> {
                 state.callers.is_empty() || function.shares_slots || allocated
             }
             Code::Rare(rare) => match &**rare {
-                Rare::Allocate { .. } | Rare::ThreadSelf { .. } | Rare::Undefine { .. } | Rare::Nothing => false,
+                Rare::Allocate { storage, .. } => allocates_visibly(self.program(), *storage),
+                Rare::ThreadSelf { .. } | Rare::Undefine { .. } | Rare::Nothing => false,
                 Rare::BeginLife(lives) | Rare::EndLife(lives) => !lives.is_private,
                 _ => true,
             },

@@ -4,6 +4,8 @@
 //! image borrows the program for everything that is only shown to people. It is made once; any number of machines run
 //! on it.
 
+use crate::analysis::cfg::Cfg;
+use crate::analysis::liveness::live_before;
 use crate::index::{Idx, IndexVec};
 use crate::interp::library::external::{self, Native};
 use crate::interp::memory::violation::kind_of;
@@ -240,6 +242,9 @@ pub struct Image<'p> {
     pub(in crate::interp) thread_locals: Vec<ObjectId>,
     pub(in crate::interp) initial: Memory,
     pub orders: MemoryOrders,
+    /// By code address: the registers that may still be read before the step there. Only if freed memory may be given
+    /// out again.
+    live: Vec<Vec<bool>>,
 }
 
 impl<'p> Image<'p> {
@@ -255,14 +260,32 @@ impl<'p> Image<'p> {
             thread_locals: Vec::new(),
             initial: Memory::new(program.model, u64::MAX),
             orders: MemoryOrders::default(),
+            live: Vec::new(),
         };
         image.lay_out_statics();
         for (id, function) in program.functions.iter_enumerated() {
             let compiled = image.compile_function(id, function);
             image.functions.push(compiled);
+            if program.reuse == Reuse::ByAddress
+                && let Some(cfg) = Cfg::of(function)
+            {
+                let live = live_before(function, &cfg, &private_slots(function), program.model);
+                image.live.extend(live.into_iter().flatten());
+            }
         }
         (0..image.code_len()).for_each(|pc| image.orders.add(image.next_at(pc)));
         image
+    }
+
+    /// The registers of the function that the code at `pc` is of, in order: whether their values may still be read,
+    /// before the step there, or after it.
+    pub(in crate::interp) fn live_registers(&self, pc: u32, is_after_step: bool) -> Vec<bool> {
+        let at = pc as usize + usize::from(is_after_step);
+        let mut live = self.live.get(at).cloned().unwrap_or_default();
+        if let (true, Next::Instr(instr)) = (is_after_step, self.next_at(pc)) {
+            instr.op.for_each_result(|local| live[local.index()] = false);
+        }
+        live
     }
 
     /// How many places of code there are: every `pc` is less.

@@ -359,7 +359,7 @@ impl<'p> Machine<'p> {
             }
             Rare::Allocate { dst, size, storage, zeroed } => {
                 let size = self.decide(thread, size, "the size of an allocation is", env)?;
-                self.allocate(thread, *dst, size, *storage, *zeroed)?;
+                self.allocate(thread, *dst, size, *storage, *zeroed, env)?;
             }
             Rare::Free { ptr, storage } => {
                 let address = self.decide(thread, ptr, "the freed address is", env)?;
@@ -367,6 +367,7 @@ impl<'p> Machine<'p> {
                 if *storage == Storage::Stack {
                     self.free_on_stack(thread, address)?;
                 } else if address != 0 {
+                    self.forget_if_unreferenced(thread, address);
                     self.memory.free(address, thread.0, pc).map_err(|fault| self.fault(thread, fault))?;
                 }
             }
@@ -443,7 +444,15 @@ impl<'p> Machine<'p> {
         stored.map_err(|fault| self.fault(thread, fault))
     }
 
-    fn allocate(&mut self, thread: ThreadId, dst: Reg, size: u64, storage: Storage, zeroed: bool) -> Checked<()> {
+    fn allocate(
+        &mut self,
+        thread: ThreadId,
+        dst: Reg,
+        size: u64,
+        storage: Storage,
+        zeroed: bool,
+        env: &mut dyn Environment,
+    ) -> Checked<()> {
         let pc = self.threads[thread].pc;
         let instance = match storage {
             Storage::Heap => Instance::new(Kind::Heap, size, pc, thread.0),
@@ -453,7 +462,11 @@ impl<'p> Machine<'p> {
                 instance
             }
         };
-        let address = self.memory.allocate(thread.0, if zeroed { instance } else { instance.uninitialised() });
+        let instance = if zeroed { instance } else { instance.uninitialised() };
+        let address = match storage {
+            Storage::Heap => self.place_on_heap(thread, instance, env),
+            Storage::Stack => self.memory.allocate(thread.0, instance),
+        };
         match (address, storage) {
             (Some(address), Storage::Stack) => self.threads[thread].objects.push(address),
             (None, Storage::Stack) => return Err(self.stack_overflow(thread)),
