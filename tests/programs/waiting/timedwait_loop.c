@@ -13,7 +13,7 @@ static void *setter(void *argument) {
 #ifdef BUG
     pthread_mutex_lock(&guard);
 #endif
-    pthread_mutex_lock(&mutex);
+    pthread_mutex_lock(&mutex); //~ UNSAFE -DBUG: deadlock
     done = 1;
     pthread_mutex_unlock(&mutex);
 #ifdef BUG
@@ -23,12 +23,11 @@ static void *setter(void *argument) {
 }
 
 int main(void) { //~ SAFE
-    //~^ UNSAFE -DBUG: deadlock
     pthread_t thread;
     pthread_create(&thread, 0, setter, 0);
     pthread_mutex_lock(&mutex);
 #ifdef BUG
-    pthread_mutex_lock(&guard);
+    pthread_mutex_lock(&guard); //~ UNSAFE -DBUG: deadlock
 #endif
     while (!done)
         pthread_cond_timedwait(&changed, &mutex, &soon);
