@@ -204,7 +204,7 @@ impl Execution<'_> {
         Ok(Some((state, Reached { private: Vec::new(), shared: Some(always), targets })))
     }
 
-    fn is_slot(&self, id: InstanceId) -> bool {
+    pub(crate) fn is_slot(&self, id: InstanceId) -> bool {
         matches!(self.facts.points_to.objects()[self.layout.get(id).object], AbstractObject::Slot(..))
     }
 
