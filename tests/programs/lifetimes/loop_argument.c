@@ -2,6 +2,7 @@
 //~ SAFE
 //~ HOLDS
 //~ UNSAFE -DBUG: use of a dead local object
+//~ UNSAFE -DBUG: data race
 //~ PROPERTY: memsafety
 //~ UNSAFE -DBUG: use of a dead local object
 #include <pthread.h>
