@@ -8,9 +8,9 @@
 //~ UNSAFE -DSTORE=memory_order_relaxed -DLOAD=memory_order_relaxed: data race
 //~ UNSAFE -DSTORE=memory_order_release -DLOAD=memory_order_relaxed: data race
 //~ UNSAFE -DSTORE=memory_order_relaxed -DLOAD=memory_order_acquire: data race
-//~ PREDICTED -DWAIT -DSTORE=memory_order_relaxed -DLOAD=memory_order_relaxed
-//~ PREDICTED -DWAIT -DSTORE=memory_order_relaxed -DLOAD=memory_order_acquire
-//~ PREDICTED -DWAIT -DSTORE=memory_order_release -DLOAD=memory_order_relaxed
+//~ PREDICTED -DSTORE=memory_order_relaxed -DLOAD=memory_order_relaxed
+//~ PREDICTED -DSTORE=memory_order_relaxed -DLOAD=memory_order_acquire
+//~ PREDICTED -DSTORE=memory_order_release -DLOAD=memory_order_relaxed
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -35,9 +35,7 @@ int main(void)
     pthread_t thread;
     int seen = 0;
     pthread_create(&thread, 0, writer, 0);
-#ifdef WAIT
-    usleep(20000);
-#endif
+    usleep(20000); // so that one run shows what may happen
     if (atomic_load_explicit(&ready, LOAD))
         seen = data;
     pthread_join(thread, 0);

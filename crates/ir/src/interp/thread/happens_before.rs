@@ -23,6 +23,7 @@ use super::machine::{Machine, Status, ThreadId};
 use crate::index::Idx;
 use crate::program::{Op, Order, SyncOp, TerminatorKind};
 use std::collections::BTreeMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// How many steps of each thread happened before.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Hash)]
@@ -206,14 +207,15 @@ impl HappensBefore {
         clock
     }
 
-    /// An earlier access that conflicts with one that is made with this clock, and does not happen before it.
-    fn unordered(&self, thread: ThreadId, clock: &Clock, at: Footprint) -> Option<PastAccess> {
+    /// Earlier accesses that conflict with one that is made with this clock, and do not happen before it.
+    fn unordered(&self, thread: ThreadId, clock: &Clock, at: Footprint) -> Vec<PastAccess> {
         let touched = self.words.range(words(at.address, at.len)).flat_map(|(_, word)| &word.past);
-        touched
-            .filter(|past| past.thread != thread && past.at.conflicts(at) && !(past.at.atomic && at.atomic))
-            .filter(|past| past.number > clock.get(past.thread))
-            .min_by_key(|past| past.step)
-            .copied()
+        let conflicting =
+            touched.filter(|past| past.thread != thread && past.at.conflicts(at) && !(past.at.atomic && at.atomic));
+        let mut unordered: Vec<PastAccess> =
+            conflicting.filter(|past| past.number > clock.get(past.thread)).copied().collect();
+        unordered.sort_unstable_by_key(|past| past.step);
+        unordered
     }
 
     fn record(&mut self, thread: ThreadId, pc: u32, at: Footprint) {
@@ -305,16 +307,39 @@ impl Machine<'_> {
         self.orders.is_some()
     }
 
+    /// A hash of what happens before what. States that differ in it alone have the same executions, but not the same
+    /// races.
+    pub fn order_fingerprint(&self) -> u64 {
+        let mut state = DefaultHasher::new();
+        if let Some(orders) = &self.orders {
+            for order in &orders.threads {
+                (&order.clock, &order.pending, &order.fenced, &order.section_writes).hash(&mut state);
+            }
+            for (at, word) in &orders.words {
+                at.hash(&mut state);
+                word.past.iter().for_each(|past| (past.thread, past.pc, past.at, past.number).hash(&mut state));
+                word.heads.iter().for_each(|head| (head.thread, head.address, head.len, &head.clock).hash(&mut state));
+            }
+            orders.objects.hash(&mut state);
+        }
+        state.finish()
+    }
+
     /// How many schedule points were passed, if it keeps track of the order.
     pub fn steps_in_order(&self) -> usize {
         self.orders.as_ref().map_or(0, |orders| orders.steps)
     }
 
-    /// An earlier access of another thread with which the next step of this one races, although that thread may be far
+    /// The first access of another thread with which the next step of this one races, although that thread may be far
     /// past it: they conflict, and nothing orders them. None in programs whose atomics are all `seq_cst`: there two
     /// threads race just if both can be about to make their accesses.
     pub fn unordered(&self, thread: ThreadId) -> Option<PastAccess> {
-        let orders = self.orders.as_ref()?;
+        self.all_unordered(thread).first().copied()
+    }
+
+    /// All such accesses: of several of one thread to the same bytes, the last one.
+    pub fn all_unordered(&self, thread: ThreadId) -> Vec<PastAccess> {
+        let Some(orders) = &self.orders else { return Vec::new() };
         let (at, order) = match self.meaning(thread) {
             Meaning::Access { at, order, kind } => match kind {
                 AccessKind::Store => (at, Order::Relaxed),
@@ -322,10 +347,10 @@ impl Machine<'_> {
                 _ => (at, order),
             },
             Meaning::Spawn(Some(at)) | Meaning::End(_, Some(at)) => (at, Order::NotAtomic),
-            _ => return None,
+            _ => return Vec::new(),
         };
         if !self.is_accessible(at.address, at.len) {
-            return None;
+            return Vec::new();
         }
         let mut clock = orders.clock(thread);
         if order.acquires() {
