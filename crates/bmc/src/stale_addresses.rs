@@ -63,6 +63,7 @@ fn add_reads(program: &mut Program, anything: ObjectId, comparison: &Comparison)
         before.push(read(register(locals, Type::I8), readable(Expr::Local(found), at.ty, anything)));
     }
     for value in &comparison.values {
+        let value = base(value);
         let ty = value.ty(locals, model);
         before.push(read(register(locals, Type::I8), readable(value.clone(), ty, anything)));
     }
@@ -71,6 +72,14 @@ fn add_reads(program: &mut Program, anything: ObjectId, comparison: &Comparison)
         block.instrs.insert(index + 1, Instr { op: Op::AtomicEnd, span });
     }
     block.instrs.splice(index..index, before.into_iter().map(|op| Instr { op, span }));
+}
+
+/// The address that another one is some bytes away from: what is just behind an object cannot be read.
+fn base(mut address: &Expr) -> &Expr {
+    while let Expr::Binary(BinaryOp::PtrAdd, operands) = address {
+        address = &operands[0];
+    }
+    address
 }
 
 fn plain(ptr: Expr, ty: Type) -> Access {

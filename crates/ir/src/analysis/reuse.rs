@@ -12,7 +12,7 @@
 //! it in any form: then it must be assumed that every freed object is remembered.
 //!
 //! Of functions of the library that are models, only comparisons of bytes count: the addresses that they compare are of
-//! areas that they are about to access, or of their own records.
+//! areas that they are about to access, or of their own records. So are those in checks that the front end writes.
 //!
 //! Whether an allocation may come after a free is a flow of one bit through the whole program: it is set by a free, by
 //! a call of a function that may free, and by the creation of a thread that may; and from the start in a thread during
@@ -111,6 +111,9 @@ impl Addresses<'_, '_> {
                 continue;
             }
             for_each_op(id, function, |place, op| {
+                if is_front_ends(op) {
+                    return;
+                }
                 op.for_each_operand(|operand| self.noticed_in(place, operand, &mut noticed));
                 self.noticed_by(place, op, &mut noticed);
             });
@@ -223,6 +226,11 @@ impl Addresses<'_, '_> {
             _ => {}
         }
     }
+}
+
+/// Whether it is a check that the front end writes: of addresses that are about to be accessed.
+fn is_front_ends(op: &Op) -> bool {
+    matches!(op, Op::Assert { property, .. } if *property != Property::Assertion)
 }
 
 /// Whether the result of an operator tells if two addresses are the same.
