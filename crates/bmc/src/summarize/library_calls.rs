@@ -12,7 +12,7 @@ use leno_ir::analysis::points_to::AbstractObject;
 use leno_ir::analysis::sharing::Sharing;
 use leno_ir::program::{DataModel, FuncId, ObjectKind};
 use leno_logic::term::{Sort, Term, Terms};
-use leno_symbolic::contents::{Initial, text_at};
+use leno_symbolic::contents::Initial;
 use leno_symbolic::library_calls::{Surroundings, call, reads_texts, standard_name};
 
 /// The most bytes that a function may write.
@@ -182,7 +182,7 @@ impl Execution<'_> {
         let instance = self.layout.get(self.layout.at(address)?);
         let Initial::Static(object) = instance.initial else { return None };
         let is_constant = self.program.objects[object].kind == ObjectKind::Constant;
-        is_constant.then(|| text_at(self.program, object, address.checked_sub(instance.base)?)).flatten()
+        is_constant.then(|| self.program.objects[object].text(address.checked_sub(instance.base)?)).flatten()
     }
 
     /// The arguments of `main`, laid out in memory: their number, and where they are.

@@ -1,6 +1,6 @@
 //! Claims: what goes wrong in the state that a machine is in.
 
-use leno_ir::interp::{Blocked, Machine, ThreadId, Violation, Wait};
+use leno_ir::interp::{Blocked, Footprint, Machine, ThreadId, Violation, Wait};
 use leno_ir::program::Span;
 use leno_ir::witness::{Claim, Racer, Waiting};
 
@@ -19,8 +19,14 @@ pub fn claim_violation(violation: &Violation) -> Claim {
 
 /// The claim that two threads race; None if they do not stand before conflicting accesses.
 pub fn claim_race(machine: &Machine<'_>, first: ThreadId, second: ThreadId) -> Option<Claim> {
-    let (a, b) = (machine.footprint(first)?, machine.footprint(second)?);
-    a.conflicts(b).then(|| Claim::Race { first: racer(machine, first), second: racer(machine, second) })
+    let (a, b) = conflict(&machine.next_accesses(first), &machine.next_accesses(second))?;
+    Some(Claim::Race { first: racer(machine, first, Some(a)), second: racer(machine, second, Some(b)) })
+}
+
+/// The first two accesses of two steps that conflict. A step has many if it is a call of a library function.
+pub fn conflict(first: &[Footprint], second: &[Footprint]) -> Option<(Footprint, Footprint)> {
+    let pairs = first.iter().flat_map(|a| second.iter().map(|b| (*a, *b)));
+    pairs.into_iter().find(|(a, b)| a.conflicts(*b) && !(a.atomic && b.atomic))
 }
 
 /// The claim that these threads wait for ever.
@@ -33,9 +39,9 @@ pub fn claim_deadlock(machine: &Machine<'_>, blocked: &[Blocked]) -> Claim {
     Claim::Deadlock { waiting: waiting.collect() }
 }
 
-/// The access that a thread is about to make, for a claim.
-pub fn racer(machine: &Machine<'_>, thread: ThreadId) -> Racer {
-    let access = match machine.footprint(thread) {
+/// What a thread is about to do, for a claim: this access, or a whole section.
+pub fn racer(machine: &Machine<'_>, thread: ThreadId, access: Option<Footprint>) -> Racer {
+    let access = match access {
         Some(at) => {
             let what = if at.writes { "write" } else { "read" };
             let kind = if at.atomic { "atomic " } else { "" };

@@ -59,7 +59,7 @@ pub use library::directive;
 pub use library::external::{is_known_external, pure_call};
 pub use memory::owner::Owner;
 pub use memory::violation::{Fault, Intent, Violation, ViolationKind};
-pub use thread::enabled::Footprint;
+pub use thread::enabled::{Footprint, LibraryCall};
 pub use thread::environment::{Captured, Environment, FileHandle, Isolated, OpenMode, Source, Terminal};
 pub use thread::image::{Image, Next, private_slots};
 pub use thread::machine::{MAIN, Machine, Options, Status, Thread, ThreadId, UndefinedPolicy};

@@ -7,7 +7,6 @@ use leno_ir::program::{Callee, DataModel, Expr, LocalId, ObjectId, Op, Program};
 use leno_logic::core::Answer;
 use leno_logic::solver::Solver;
 use leno_logic::term::{Term, Terms};
-use leno_symbolic::contents::text_at;
 use leno_symbolic::library_calls::{Surroundings, call};
 
 /// Calls are made in the memory of this many objects: buffers, then texts.
@@ -106,7 +105,7 @@ impl Surroundings for Known<'_, '_> {
 
     fn constant_text(&mut self, address: Term) -> Option<Vec<u8>> {
         let (object, offset) = self.object_at(self.terms.as_bits(address)? as u64)?;
-        text_at(self.program, object, offset)
+        self.program.objects[object].text(offset)
     }
 
     fn room(&mut self, address: u64) -> Option<u64> {

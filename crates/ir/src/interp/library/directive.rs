@@ -158,6 +158,20 @@ impl Scan {
         Some(all)
     }
 
+    /// How many bytes it writes at most, given those of `long`; none if it is as many as there are (`%s`), or if it is
+    /// not known.
+    pub fn most_bytes(&self, long: u64) -> Option<u64> {
+        Some(match (self.conversion, self.width) {
+            (b's' | b'[' | b'c', _) if self.length != Length::Int => return None,
+            (b's' | b'[', width) => (width? as u64).saturating_add(1),
+            (b'c', width) => width.unwrap_or(1) as u64,
+            (b'd' | b'i' | b'u' | b'x' | b'X' | b'o' | b'n', _) => self.length.bytes(long),
+            (b'p', _) => long,
+            (b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A', _) => u64::from(self.float_kind().bits() / 8),
+            _ => return None,
+        })
+    }
+
     /// What kind of float it stores.
     pub fn float_kind(&self) -> FloatKind {
         match self.length {
