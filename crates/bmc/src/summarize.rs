@@ -457,7 +457,7 @@ impl<'p> Execution<'p> {
                 return self.allocate(frame, state, *dst, size, *zeroed, *storage);
             }
             Op::Free { ptr } => return self.free(frame, state, ptr),
-            Op::ObjectSize { .. } => return Err(Refused::new("the size of an object is asked for")),
+            Op::ObjectSize { dst, ptr } => return self.object_size(frame, state, *dst, ptr),
             Op::Assume { cond } => {
                 let condition = self.condition(frame, &mut state, cond)?;
                 self.may_stop_inside(&state, condition);
