@@ -51,6 +51,8 @@ pub struct Overwritten {
     pub address: Term,
     pub bytes: u64,
     pub condition: Term,
+    /// It is a text: one of the bytes is the zero at its end.
+    pub is_text: bool,
     /// As of a [`Read`].
     pub parameter: u32,
 }
@@ -174,7 +176,10 @@ impl<S: Surroundings> Call<'_, S> {
             "gettimeofday" | "clock_gettime" => self.effect.result = Some(self.number(0)),
             "fgets" | "fgets_unlocked" => {
                 let (buffer, null) = (self.argument(0)?, self.number(0));
-                self.returns_unless_plain(buffer, null);
+                let result = self.returns_unless_plain(buffer, null);
+                let fails = self.around.terms().eq(result, null);
+                let succeeds = self.around.terms().not(fails);
+                self.effect.writes.iter_mut().for_each(|write| write.condition = succeeds);
             }
             "read" | "pread" | "pread64" => self.returns_count(result, 2, true)?,
             "fread" | "fread_unlocked" => self.returns_count(result, 2, false)?,
@@ -270,7 +275,8 @@ impl<S: Surroundings> Call<'_, S> {
                 room?
             }
         };
-        self.effect.writes.push(Overwritten { address, bytes, condition: Term::TRUE, parameter });
+        let is_text = matches!(extent, Extent::Printed | Extent::PrintedWithin(_)) || self.name.starts_with("fgets");
+        self.effect.writes.push(Overwritten { address, bytes, condition: Term::TRUE, is_text, parameter });
         Some(())
     }
 
@@ -318,8 +324,8 @@ impl<S: Surroundings> Call<'_, S> {
                 }
                 None => return None,
             };
-            let parameter = arguments.parameter();
-            self.effect.writes.push(Overwritten { address, bytes, condition, parameter });
+            let (parameter, is_text) = (arguments.parameter(), matches!(directive.conversion, b's' | b'['));
+            self.effect.writes.push(Overwritten { address, bytes, condition, is_text, parameter });
         }
         Some(())
     }
@@ -361,7 +367,8 @@ impl<S: Surroundings> Call<'_, S> {
                     }
                 }
                 Printed::Count { address, bytes } => {
-                    self.effect.writes.push(Overwritten { address, bytes, condition: Term::TRUE, parameter });
+                    let condition = Term::TRUE;
+                    self.effect.writes.push(Overwritten { address, bytes, condition, is_text: false, parameter });
                 }
             }
         }

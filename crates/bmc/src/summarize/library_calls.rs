@@ -243,7 +243,7 @@ impl Execution<'_> {
         targets: ObjectSet,
         name: &str,
     ) -> Result<Option<State>, Refused> {
-        let Overwritten { address, bytes, condition, .. } = write;
+        let Overwritten { address, bytes, condition, is_text, .. } = write;
         if bytes > MOST_BYTES {
             return Err(Refused::new(format!("`{name}` writes {bytes} bytes")));
         }
@@ -255,8 +255,13 @@ impl Execution<'_> {
         let Some((mut state, reached)) = self.reach_any(writing, targets, address, bytes, true)? else {
             return Ok(self.restrict(state, otherwise));
         };
+        let mut ends = vec![otherwise];
         for (address, bytes) in self.pieces(address, bytes) {
             let value = self.terms.variable(Sort::Bits(bytes * 8), "from outside");
+            for byte in 0..bytes {
+                let (letter, zero) = (self.terms.extract(value, byte * 8, 8), self.terms.bits(8, 0));
+                ends.push(self.terms.eq(letter, zero));
+            }
             for &(here, id) in &reached.private {
                 let here = self.terms.and2(condition, here);
                 self.private_write(&mut state, id, here, address, bytes, value)?;
@@ -266,6 +271,10 @@ impl Execution<'_> {
                 accesses.writes.push(Unit { condition: shared, address, value, bytes });
                 self.add_event(&mut state, self.current, accesses, shared);
             }
+        }
+        if is_text {
+            let is_ended = self.terms.or(&ends);
+            self.skeleton.constraints.push(is_ended);
         }
         let path = self.terms.or2(state.path, skipped);
         state.path = self.assigned(path);
