@@ -309,7 +309,9 @@ fn change(program: &Program, next: Next<'_>, tries: bool) -> Change {
         Op::Sync { op: SyncOp::CondSleep { .. } | SyncOp::CondRelock, .. } if !tries => Change::Locked,
         Op::Sync { op: SyncOp::CondWake { .. }, .. } if !tries => Change::Woken,
         Op::Call { callee: Callee::Direct(function), .. } => match &program.functions[*function].body {
-            Body::External(external) if external.known && only_shows(&program.functions[*function].name) => Change::None,
+            Body::External(external) if external.known && only_shows(&program.functions[*function].name) => {
+                Change::None
+            }
             Body::External(external) if !external.pure => Change::Always,
             _ => Change::None,
         },

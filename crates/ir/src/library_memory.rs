@@ -162,8 +162,24 @@ pub fn only_shows(name: &str) -> bool {
     let reads = |touch: &Touch| matches!(touch, Reads(..) | Prints { .. } | Stream(_));
     let shows = matches!(
         standard_name(name),
-        "printf" | "vprintf" | "fprintf" | "vfprintf" | "dprintf" | "vdprintf" | "puts" | "fputs" | "fputs_unlocked"
-            | "putchar" | "putchar_unlocked" | "putc" | "fputc" | "_IO_putc" | "fwrite" | "write" | "fflush" | "perror"
+        "printf"
+            | "vprintf"
+            | "fprintf"
+            | "vfprintf"
+            | "dprintf"
+            | "vdprintf"
+            | "puts"
+            | "fputs"
+            | "fputs_unlocked"
+            | "putchar"
+            | "putchar_unlocked"
+            | "putc"
+            | "fputc"
+            | "_IO_putc"
+            | "fwrite"
+            | "write"
+            | "fflush"
+            | "perror"
     );
     shows && touches(name).iter().all(reads)
 }

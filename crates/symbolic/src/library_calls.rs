@@ -9,7 +9,7 @@
 //! Functions that depend on nothing but the values of their arguments are in [`crate::floats`].
 
 use crate::operators::{fit, width};
-use leno_ir::interp::directive::{Count, Length, Print, Scan};
+use leno_ir::interp::directive::{Count, Length, PlacedPrint, Scan};
 use leno_ir::library_memory::{self, Arguments, Extent, Touch, touches};
 use leno_ir::program::{DataModel, Function};
 use leno_logic::term::{Sort, Term, Terms};
@@ -33,7 +33,9 @@ pub trait Surroundings {
 pub enum ReadLength {
     Bytes(u64),
     /// Up to and with a zero, but not more than so many bytes.
-    Text { most: Option<u64> },
+    Text {
+        most: Option<u64>,
+    },
 }
 
 /// Bytes that are read.
@@ -351,14 +353,14 @@ impl<S: Surroundings> Call<'_, S> {
         self.read(format, Extent::Text);
         let text = self.argument(format as usize)?;
         let text = self.around.constant_text(text)?;
-        let directives = Print::all(&text, self.around.model().pointer_bytes())?;
+        let directives = PlacedPrint::all(&text, self.around.model().pointer_bytes())?;
         if directives.is_empty() {
             return Some(());
         }
-        let mut next = self.first_argument(arguments)?;
+        let area = self.first_argument(arguments)?;
         let parameter = arguments.parameter();
-        for (directive, _) in directives {
-            match self.printed(&directive, &mut next)? {
+        for placed in directives {
+            match self.printed(&placed, area)? {
                 Printed::Value => {}
                 Printed::Text { address, most } => {
                     // (A null pointer is printed as a word.)
@@ -384,9 +386,10 @@ impl<S: Surroundings> Call<'_, S> {
         let text = self.argument(format as usize)?;
         let text = self.around.constant_text(text)?;
         let mut longest = text.len() as u64;
-        let mut next = self.first_argument(arguments)?;
-        for (directive, letters) in Print::all(&text, self.around.model().pointer_bytes())? {
-            let printed = self.printed(&directive, &mut next)?;
+        let area = self.first_argument(arguments)?;
+        for placed in PlacedPrint::all(&text, self.around.model().pointer_bytes())? {
+            let printed = self.printed(&placed, area)?;
+            let PlacedPrint { directive, letters, .. } = placed;
             let width = match directive.width {
                 Some(Count::Argument(_)) => return None,
                 Some(Count::Number(width)) => width,
@@ -411,49 +414,28 @@ impl<S: Surroundings> Call<'_, S> {
         Some(longest)
     }
 
-    /// Moves past the arguments of a directive that prints. None where it is of a kind that is not understood here.
-    fn printed(&mut self, directive: &Print, next: &mut u64) -> Option<Printed> {
-        let word = self.around.model().pointer_bytes();
-        if directive.position.is_some() {
-            return None;
-        }
-        if matches!(directive.width, Some(Count::Argument(_))) {
-            *next += word;
-        }
-        let precision = match directive.precision {
-            Some(Count::Argument(_)) => {
-                let count = self.next_word(next)?;
-                // (A negative one is none.)
-                let known = self.around.terms().as_bits(count).map(|bits| bits as u32 as i32);
-                Some(known.map(u64::try_from))
-            }
-            Some(Count::Number(count)) => Some(Some(Ok(count))),
-            None => None,
-        };
+    /// What a directive prints, whose arguments are in this area. None if it is not known where that is.
+    fn printed(&mut self, placed: &PlacedPrint, area: u64) -> Option<Printed> {
+        let PlacedPrint { directive, precision_at, value_at, .. } = placed;
         match directive.conversion {
-            b'%' | b'm' => {}
-            b's' if directive.length == Length::Int => {
-                let most = match precision {
-                    Some(known) => known?.ok(),
-                    None => None,
+            b's' => {
+                let most = match (directive.precision, precision_at) {
+                    (Some(Count::Number(count)), _) => Some(count),
+                    (_, Some(at)) => {
+                        let count = self.around.word_at(area + at)?;
+                        // (A negative one is none.)
+                        u64::try_from(self.around.terms().as_bits(count)? as u32 as i32).ok()
+                    }
+                    _ => None,
                 };
-                return Some(Printed::Text { address: self.next_word(next)?, most });
+                Some(Printed::Text { address: self.around.word_at(area + value_at)?, most })
             }
             b'n' => {
-                let bytes = directive.length.bytes(word);
-                return Some(Printed::Count { address: self.next_word(next)?, bytes });
+                let bytes = directive.length.bytes(self.around.model().pointer_bytes());
+                Some(Printed::Count { address: self.around.word_at(area + value_at)?, bytes })
             }
-            b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => match (directive.length, word) {
-                (Length::LongDouble, 8) => *next = next.checked_next_multiple_of(16)? + 16,
-                (Length::LongDouble, _) => *next += 12,
-                _ => *next += 8,
-            },
-            b'd' | b'i' | b'u' | b'x' | b'X' | b'o' => *next += directive.length.bytes(word).max(word),
-            b'c' if directive.length == Length::Int => *next += word,
-            b'p' => *next += word,
-            _ => return None,
+            _ => Some(Printed::Value),
         }
-        Some(Printed::Value)
     }
 
     /// The next word among variable arguments.
@@ -467,7 +449,13 @@ impl<S: Surroundings> Call<'_, S> {
 /// What the argument of a directive that prints is.
 enum Printed {
     Value,
-    Text { address: Term, most: Option<u64> },
+    Text {
+        address: Term,
+        most: Option<u64>,
+    },
     /// A number of so many bytes is written there.
-    Count { address: Term, bytes: u64 },
+    Count {
+        address: Term,
+        bytes: u64,
+    },
 }

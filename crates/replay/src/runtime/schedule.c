@@ -34,6 +34,7 @@
 #define LENO_WRITES 1
 #define LENO_ATOMIC 2
 #define LENO_FREES 4
+#define LENO_TEXT 8
 
 enum leno_state {
     LENO_BETWEEN,  /* after a step, or before the first one */
@@ -47,6 +48,13 @@ enum leno_state {
 struct leno_slot {
     void *frame, *object;
     ptr size;
+};
+
+/* An access of a library function. Of a text, bytes is the most; one that is to be printed has a format and arguments. */
+struct leno_touched {
+    ptr address, bytes;
+    int flags;
+    ptr format, area;
 };
 
 struct leno_thread {
@@ -74,6 +82,8 @@ struct leno_thread {
     u32 place;
     ptr address, bytes;
     int flags;
+    u32 touched_count; /* of the accesses of a library function */
+    struct leno_touched *touched;
     int step; /* LENO_NO_SYNC, LENO_JOIN, or what is done to a synchronisation object */
     ptr at;
     u64 operand;
@@ -219,6 +229,7 @@ static void leno_expect(ptr address, ptr bytes, int flags, int step, ptr at, u64
     me->address = address;
     me->bytes = bytes;
     me->flags = flags;
+    me->touched_count = 0;
     me->step = step;
     me->at = at;
     me->operand = operand;
@@ -226,6 +237,14 @@ static void leno_expect(ptr address, ptr bytes, int flags, int step, ptr at, u64
 
 static void leno_point(u32 place) {
     leno_expect(0, 0, 0, 0, 0, 0);
+    leno_arrive(place);
+}
+
+/* Before a call of a library function that makes these accesses. */
+__attribute__((unused)) static void leno_library(u32 place, u32 count, struct leno_touched *touched) {
+    leno_expect(0, 0, 0, 0, 0, 0);
+    leno_me->touched_count = count;
+    leno_me->touched = touched;
     leno_arrive(place);
 }
 

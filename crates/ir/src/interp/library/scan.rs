@@ -119,12 +119,7 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | 9..=13)
 }
 
-fn scan(
-    call: &mut NativeCall<'_, '_>,
-    mut input: Input,
-    format_index: usize,
-    arguments: Arguments,
-) -> Checked<Value> {
+fn scan(call: &mut NativeCall<'_, '_>, mut input: Input, format_index: usize, arguments: Arguments) -> Checked<Value> {
     let format = call.text(call.word(format_index)?, usize::MAX)?;
     let mut arguments = VariableArguments::new(call, arguments)?;
     if input.stream.is_some() {
@@ -171,11 +166,7 @@ fn scan(
 }
 
 /// Records what a scan of a stream writes if there is input for all directives: with some input there is.
-fn may_receive_all(
-    call: &mut NativeCall<'_, '_>,
-    format: &[u8],
-    mut arguments: VariableArguments,
-) -> Checked<()> {
+fn may_receive_all(call: &mut NativeCall<'_, '_>, format: &[u8], mut arguments: VariableArguments) -> Checked<()> {
     let word = call.pointer_bytes();
     for directive in Scan::all(format, word).unwrap_or_default().iter().filter(|directive| !directive.suppressed) {
         let destination = arguments.integer(call, word)?;
