@@ -2,6 +2,7 @@
 //~ PROPERTY: race,memsafety
 //~ SAFE
 //~ UNSAFE -DRACE: data race
+//~ STDOUT: abc
 #include <pthread.h>
 #include <stdio.h>
 

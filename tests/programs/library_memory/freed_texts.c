@@ -8,6 +8,7 @@
 //~ UNSAFE -DEARLY -DSCAN: use after free
 //~ UNSAFE -DEARLY -DPRINT: use after free
 //~ SAFE -DPRINT
+//~ STDOUT: 12
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

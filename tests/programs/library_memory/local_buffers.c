@@ -2,6 +2,9 @@
 //~ PROPERTY: race,memsafety,assert
 //~ SAFE
 //~ UNSAFE -DLONG: length
+//~ STDOUT: abc
+//~ STDOUT: abc
+//~ STDOUT: abc
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -10,6 +10,7 @@
 //~ UNSAFE -DRACE -DITEMS: data race
 //~ UNSAFE -DRACE -DBYTES: data race
 //~ UNSAFE -DRACE -DERROR: data race
+//~ STDOUT: abc
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -50,7 +51,7 @@ int main(void)
     text[5] = 'x';
 #else
     pthread_mutex_lock(&lock);
-    text[1] = 'x';
+    text[1] = 'b';
     pthread_mutex_unlock(&lock);
 #endif
     pthread_join(thread, 0);
