@@ -50,13 +50,17 @@ pub(in crate::interp) const KNOWN: [Known; 62] = [
     }),
     Known::variadic("dprintf", |call| {
         let text = formatted(call, 1, Arguments::Area(2))?;
-        let file = FileHandle(call.int(0)? as u32);
-        put(call, file, &text)
+        match descriptor(call)? {
+            Some(file) => put(call, file, &text),
+            None => Ok(int(-1)),
+        }
     }),
     Known::new("vdprintf", |call| {
         let text = formatted(call, 1, Arguments::List(2))?;
-        let file = FileHandle(call.int(0)? as u32);
-        put(call, file, &text)
+        match descriptor(call)? {
+            Some(file) => put(call, file, &text),
+            None => Ok(int(-1)),
+        }
     }),
     Known::variadic("sprintf", |call| {
         let text = formatted(call, 1, Arguments::Area(2))?;
@@ -288,8 +292,9 @@ fn write_items(call: &mut NativeCall<'_, '_>) -> Checked<Value> {
 
 /// `write`
 fn write_bytes(call: &mut NativeCall<'_, '_>) -> Checked<Value> {
+    let Some(file) = descriptor(call)? else { return Ok(signed(-1)) };
     let bytes = call.read(call.word(1)?, call.word(2)?)?;
-    let written = call.env.write(FileHandle(call.int(0)? as u32), &bytes);
+    let written = call.env.write(file, &bytes);
     Ok(signed(if written { bytes.len() as i64 } else { -1 }))
 }
 
@@ -302,6 +307,11 @@ fn put_to_memory(call: &mut NativeCall<'_, '_>, size: u64, mut text: Vec<u8>) ->
         call.write(call.word(0)?, &text)?;
     }
     Ok(int(len as i32))
+}
+
+/// The file descriptor that is the first argument; a negative one is never open.
+fn descriptor(call: &NativeCall<'_, '_>) -> Checked<Option<FileHandle>> {
+    Ok(u32::try_from(call.int(0)?).ok().map(FileHandle))
 }
 
 /// The stream that a parameter points to.
@@ -407,10 +417,11 @@ fn read_items(call: &mut NativeCall<'_, '_>) -> Checked<Value> {
 
 /// `read`
 fn read_bytes(call: &mut NativeCall<'_, '_>) -> Checked<Value> {
+    let Some(file) = descriptor(call)? else { return Ok(signed(-1)) };
     let (destination, size) = (call.word(1)?, call.word(2)?);
     call.may_receive(destination, size);
     let mut buffer = vec![0; size.min(1 << 20) as usize];
-    match call.env.read(FileHandle(call.int(0)? as u32), &mut buffer) {
+    match call.env.read(file, &mut buffer) {
         Some(count) => {
             call.write(destination, &buffer[..count])?;
             Ok(signed(count as i64))
@@ -421,7 +432,8 @@ fn read_bytes(call: &mut NativeCall<'_, '_>) -> Checked<Value> {
 
 /// `pread`, `pwrite`: at a position of the file, which stays where it was for others.
 fn at_position(call: &mut NativeCall<'_, '_>, transfer: Native) -> Checked<Value> {
-    let (file, position) = (FileHandle(call.int(0)? as u32), call.long(3)?);
+    let Some(file) = descriptor(call)? else { return Ok(signed(-1)) };
+    let position = call.long(3)?;
     let before = call.env.seek(file, SeekFrom::Current(0));
     let (Some(before), Ok(position)) = (before, u64::try_from(position)) else {
         // Its memory is used all the same.
