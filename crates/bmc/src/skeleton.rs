@@ -86,6 +86,9 @@ pub struct Event {
     pub is_plain: bool,
     pub is_atomic: bool,
     pub in_section: bool,
+    /// One of several accesses of a library function, in one step: whether it is made may depend on what the others
+    /// read.
+    pub is_compound: bool,
     pub role: Role,
 }
 

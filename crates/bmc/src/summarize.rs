@@ -466,7 +466,7 @@ impl<'p> Execution<'p> {
             Op::BeginLife { slot } => self.begin_life(frame.slots[slot.index()], &mut state),
             Op::EndLife { slot } => self.end_life(frame.slots[slot.index()], &mut state),
             Op::Undefine { dst } => Rc::make_mut(&mut state.locals)[dst.index()] = None,
-            Op::ObjectSize { .. } => return Err(Refused::new("the size of an object is asked for")),
+            Op::ObjectSize { dst, ptr } => return self.object_size(frame, state, *dst, ptr),
             Op::Assume { cond } => {
                 let condition = self.condition(frame, &mut state, cond)?;
                 self.may_stop_inside(&state, condition);

@@ -11,11 +11,11 @@ use crate::compose::{Composition, PossibleViolation};
 use crate::skeleton::{Event, NodeId, ThreadIndex};
 use guided_run::{GuidedRun, RunResult};
 use leno_engine::machine_options;
-use leno_engine::witness::{claim_deadlock, claim_race, claim_unordered, claim_violation, racer, wait_cycle};
+use leno_engine::witness::{claim_deadlock, claim_race, claim_unordered, claim_violation, conflict, racer, wait_cycle};
 use leno_ir::index::IndexVec;
 use leno_ir::interp::{Ending, Image, Machine, ThreadId, ViolationKind};
 use leno_ir::program::Place;
-use leno_ir::witness::{Claim, Input, Witness};
+use leno_ir::witness::{Claim, Input, Racer, Witness};
 use leno_logic::order::Node;
 use leno_logic::term::Evaluation;
 use std::collections::{BTreeMap, VecDeque};
@@ -260,14 +260,16 @@ fn race(run: &mut GuidedRun<'_, '_>, events: [&Event; 2], next: Option<Place>) -
     let Some(inside) = events.iter().position(|event| event.in_section) else {
         return Ok(claim_race(&run.machine, ids[0], ids[1]).ok_or("the accesses do not overlap")?);
     };
-    let other = run.machine.footprint(ids[1 - inside]);
+    let other = run.machine.next_accesses(ids[1 - inside]);
     // The access within the section is found by executing the section on a copy of the machine.
     let mut trial = run.trial();
     let ran = trial.until_at(ids[inside], events[inside].place);
-    let within = trial.machine.footprint(ids[inside]).filter(|_| matches!(ran, RunResult::There));
-    match (other, within) {
-        (Some(a), Some(b)) if a.conflicts(b) => {}
-        _ => return Err("the accesses do not overlap".to_string()),
+    if !matches!(ran, RunResult::There) || conflict(&other, &trial.machine.next_accesses(ids[inside])).is_none() {
+        return Err("the accesses do not overlap".to_string());
     }
-    Ok(Claim::Race { first: racer(&run.machine, ids[0]), second: racer(&run.machine, ids[1]), made: None })
+    let racers = ids.iter().map(|id| racer(&run.machine, *id, run.machine.footprint(*id)));
+    match <[Racer; 2]>::try_from(racers.collect::<Vec<_>>()) {
+        Ok([first, second]) => Ok(Claim::Race { first, second, made: None }),
+        Err(_) => Err("a racing thread was not started".to_string()),
+    }
 }

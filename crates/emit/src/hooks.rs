@@ -11,6 +11,7 @@
 //! | `leno_slot(object)` | then, for each of its stack objects, an array |
 //! | `leno_point(n)` | before a schedule point |
 //! | `leno_access(n, address, bytes, flags)` | before one that makes a single access; flags: 1 it writes, 2 it is atomic, 4 it frees the whole object |
+//! | `leno_library(n, count, accesses)` | before a call of a library function that makes several, see [`crate::library_accesses`] |
 //! | `leno_sync_point(n, step, at, operand)`, `leno_sync(step, at, operand)` | before a step on a synchronisation object, and to make it |
 //! | `leno_join_point(n, handle)`, `leno_join(handle)`, `leno_detach(handle)` | the same for threads |
 //! | `leno_calls()`, `leno_called(n)` | before and after a call of a function without a body |
@@ -182,8 +183,18 @@ impl Writer<'_> {
             Op::ObjectSize { ptr, .. } => one_byte(ptr, "LENO_ATOMIC"),
             Op::Join { thread, .. } => format!("leno_join_point({number}, (ptr){});", self.scope.operand(thread)),
             Op::Sync { op, at, .. } => format!("leno_sync_point({number}, {});", self.sync_arguments(op, at)),
+            Op::Call { callee: Callee::Direct(id), args, .. } => self.before_call(*id, args),
             _ => format!("leno_point({number});"),
         }
+    }
+
+    fn before_call(&self, callee: FuncId, args: &[Expr]) -> String {
+        let accesses = self.library_accesses(callee, args);
+        if accesses.is_empty() {
+            return format!("leno_point({});", self.number());
+        }
+        let (number, count, list) = (self.number(), accesses.len(), accesses.join(", "));
+        format!("leno_library({number}, {count}, (struct leno_touched[]){{{list}}});")
     }
 
     fn before_access(&self, access: &Access, writes: bool) -> String {

@@ -24,6 +24,7 @@ mod external;
 mod function;
 mod hooks;
 mod instr;
+mod library_accesses;
 mod lifetimes;
 mod names;
 mod object;

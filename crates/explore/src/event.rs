@@ -35,7 +35,7 @@ pub enum Access {
     Handle(ThreadId),
     /// Frees or allocates memory, in a program that could notice that freed memory is given out again.
     Heap(HeapStep),
-    /// A library function with effects that nothing is known of.
+    /// A library function of which nothing is known.
     Everything,
 }
 
@@ -276,7 +276,8 @@ pub struct Event {
     /// How many of the choices were planned: only those after them are varied.
     pub fixed: usize,
     pub clock: Clock,
-    /// How many visible steps it was made of (more than one in an atomic section).
+    /// How many visible steps it was made of: more than one in an atomic section. A call of a library function counts
+    /// as several, since what it touches may depend on what it reads.
     pub steps: u32,
     pub effect: Effect,
     /// What its first step was about to overwrite.

@@ -11,15 +11,17 @@ use leno_ir::analysis::facts::Facts;
 use leno_ir::analysis::features::counted_locks;
 use leno_ir::index::Idx;
 use leno_ir::interp::{
-    Environment, FileHandle, Image, Isolated, MAIN, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId,
-    Value, Violation, Wait,
+    Environment, FileHandle, Image, Isolated, LibraryCall, MAIN, Machine, Next, OpenMode, Owner, Source, Status,
+    StepResult, ThreadId, Value, Violation, Wait,
 };
+use leno_ir::library_memory::only_shows;
 use leno_ir::points_to::{AbstractObject, PointsTo};
 use leno_ir::program::{
     Body, Callee, Expr, FuncId, LockKind, Op, Order, Program, RmwOp, SlotId, Storage, SyncOp, TerminatorKind,
 };
 use leno_ir::sharing::{SharedObjects, Sharing};
 use leno_ir::witness::Observer;
+use std::collections::BTreeSet;
 
 /// Gives an event the values that the search wants it to have, and remembers what it asked for.
 #[derive(Default)]
@@ -89,6 +91,8 @@ pub struct Statics {
     in_loop: Vec<bool>,
     /// By code address: whether the step there changes anything beyond registers.
     changes: Vec<Change>,
+    /// Objects that only one thread can ever access, or that none can change.
+    private_objects: BTreeSet<AbstractObject>,
     has_waits: bool,
     has_sections: bool,
 }
@@ -128,7 +132,21 @@ impl Statics {
         let changes = (0..image.code_len()).map(|pc| change(program, image.next_at(pc), is_counted(pc))).collect();
         let has_waits = (0..image.code_len()).any(|pc| is_wait(image.next_at(pc)));
         let has_sections = (0..image.code_len()).any(|pc| begins_section(image.next_at(pc)));
-        Statics { has_sections, shared, in_loop: loop_code(facts, image), changes, has_waits }
+        let objects = points_to.objects().iter_enumerated();
+        let private_objects =
+            objects.filter(|(id, _)| sharing.of(*id) != Sharing::Shared).map(|(_, object)| *object).collect();
+        Statics { has_sections, shared, in_loop: loop_code(facts, image), changes, private_objects, has_waits }
+    }
+
+    /// Whether an address lies in an object that threads share.
+    fn is_shared_address(&self, machine: &Machine<'_>, address: u64) -> bool {
+        let object = match machine.owner(address) {
+            Some((Owner::Static(object), _)) => AbstractObject::Static(object),
+            Some((Owner::Slot(function, slot), _)) => AbstractObject::Slot(function, slot),
+            Some((Owner::Heap(place), _)) => AbstractObject::Site(place),
+            _ => return true,
+        };
+        !self.private_objects.contains(&object)
     }
 
     /// Whether any thread ever waits on a condition variable.
@@ -351,6 +369,9 @@ fn change(program: &Program, next: Next<'_>, is_counted: bool) -> Change {
         Op::Sync { op: SyncOp::CondSleep { .. } | SyncOp::CondRelock, .. } if !is_counted => Change::Locked,
         Op::Sync { op: SyncOp::CondWake { .. }, .. } => Change::Woken,
         Op::Call { callee: Callee::Direct(function), .. } => match &program.functions[*function].body {
+            Body::External(external) if external.known && only_shows(&program.functions[*function].name) => {
+                Change::None
+            }
             Body::External(external) if !external.pure => Change::Always,
             _ => Change::None,
         },
@@ -457,7 +478,15 @@ fn run_steps<'p>(
             footprint.0[first..].iter_mut().for_each(may_be_split);
         }
         steps += 1;
-        match step(machine, inputs, thread, observer) {
+        let calls_library = machine.called_library(thread) == Some(LibraryCall::Known);
+        let in_section = machine.in_section(thread);
+        let result = step(machine, inputs, thread, observer);
+        if calls_library {
+            // What it reads decides what else it touches, as in a section.
+            steps += 1;
+            add_library_accesses(machine, statics, in_section, footprint);
+        }
+        match result {
             StepResult::Done => {}
             StepResult::Blocked => return (Ran::Done, steps - 1),
             other => return (ended(other), steps),
@@ -612,17 +641,29 @@ fn is_last_step(machine: &Machine<'_>, thread: ThreadId) -> bool {
     leaves || is_last_return(machine, thread)
 }
 
-/// What the next step of a thread touches.
+fn add_access(footprint: &mut Footprint, in_section: bool, mut access: Access) {
+    if let Access::Data { atomic, .. } = &mut access {
+        *atomic |= in_section;
+    }
+    if !footprint.0.contains(&access) {
+        footprint.0.push(access);
+    }
+}
+
+/// What a call of a library function, which was the last step of a thread, has touched of what threads share.
+fn add_library_accesses(machine: &Machine<'_>, statics: &Statics, in_section: bool, footprint: &mut Footprint) {
+    for at in machine.library_accesses() {
+        if statics.is_shared_address(machine, at.address) {
+            let kind = if at.writes { DataKind::Store } else { DataKind::Load };
+            add_access(footprint, in_section, data(machine, *at, kind));
+        }
+    }
+}
+
+/// What the next step of a thread touches. What a known library function touches is known when it was called.
 pub fn add_accesses(machine: &Machine<'_>, statics: &Statics, thread: ThreadId, footprint: &mut Footprint) {
     let in_section = machine.in_section(thread);
-    let mut add = |mut access: Access| {
-        if let Access::Data { atomic, .. } = &mut access {
-            *atomic |= in_section;
-        }
-        if !footprint.0.contains(&access) {
-            footprint.0.push(access);
-        }
-    };
+    let mut add = |access| add_access(footprint, in_section, access);
     match machine.next_op(thread) {
         Next::Instr(instr) => match &instr.op {
             Op::Sync { op, .. } => {
@@ -645,8 +686,9 @@ pub fn add_accesses(machine: &Machine<'_>, statics: &Statics, thread: ThreadId, 
                     add(data(machine, at, DataKind::Store));
                 }
             }
+            // (What a known library function touches is seen when it is called.)
             Op::Call { .. } => {
-                if machine.calls_with_effects(thread) {
+                if machine.called_library(thread) == Some(LibraryCall::Unknown) {
                     add(Access::Everything);
                 }
             }

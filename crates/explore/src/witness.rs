@@ -4,7 +4,7 @@ use crate::event::Footprint;
 use crate::task::{Finding, What};
 use crate::visible_step::{Inputs, Ran, Statics, continue_without, run_event};
 use leno_engine::machine_options;
-use leno_engine::witness::{claim_deadlock, claim_violation, racer};
+use leno_engine::witness::{claim_deadlock, claim_race, claim_violation, racer};
 use leno_ir::analysis::facts::Facts;
 use leno_ir::interp::{Image, Machine};
 use leno_ir::witness::{Claim, Input, Recorder, Witness};
@@ -63,9 +63,11 @@ fn add_inputs(machine: &Machine<'_>, inputs: &Inputs, given: &mut BTreeMap<Strin
 pub fn claim(machine: &Machine<'_>, what: &What) -> Claim {
     match what {
         What::Violation(violation) => claim_violation(violation),
-        What::Race { first, second } => {
-            Claim::Race { first: racer(machine, *first), second: racer(machine, *second), made: None }
-        }
+        What::Race { first, second } => claim_race(machine, *first, *second).unwrap_or_else(|| {
+            // One of them is a section, in which the access comes later.
+            let racer = |thread| racer(machine, thread, machine.footprint(thread));
+            Claim::Race { first: racer(*first), second: racer(*second), made: None }
+        }),
         What::Unordered(race) => race.claim.clone(),
         What::Deadlock(blocked) => claim_deadlock(machine, blocked),
     }

@@ -185,6 +185,20 @@ pub enum ObjectKind {
     External,
 }
 
+impl Object {
+    /// The text at an offset of its initial value, up to the first zero; none if there is no zero, or if part of the
+    /// object is an address.
+    pub fn text(&self, offset: u64) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; usize::try_from(self.size).ok()?];
+        for (at, datum) in &self.init {
+            let Datum::Bytes(piece) = datum else { return None };
+            bytes.get_mut(*at as usize..*at as usize + piece.len())?.copy_from_slice(piece);
+        }
+        let rest = bytes.get(usize::try_from(offset).ok()?..)?;
+        Some(rest[..rest.iter().position(|byte| *byte == 0)?].to_vec())
+    }
+}
+
 /// A piece of an initial value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Datum {

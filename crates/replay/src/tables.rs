@@ -37,6 +37,8 @@ pub(crate) fn runtime(
     write_claim(goal, &names, &mut text);
     let after_scope = matches!(&witness.claim, Claim::Violation { kind: ViolationKind::UseAfterScope, .. });
     let _ = writeln!(text, "#define LENO_NOTES_ACCESSES {}", u8::from(goal.test == Test::Atomicity));
+    let reads_ahead = goal.test == Test::Violation && goal.needs_address_sanitizer;
+    let _ = writeln!(text, "#define LENO_READS_AHEAD {}", u8::from(reads_ahead));
     let _ = writeln!(text, "#define LENO_AFTER_SCOPE {}", u8::from(after_scope));
     write_sections(program, places, &mut text);
     let (reuse, leak) = match (program.reuse, goal.watches_leaks()) {

@@ -9,11 +9,14 @@ use leno_logic::term::Term;
 impl Composer<'_, '_> {
     /// In which orders to look for a race of two events. An atomic section comes first: what it accesses, and whether
     /// it has to wait, may depend on when it is executed, so it is executed when the other event is next on its thread.
+    /// So does a library function: what it accesses depends on what it reads.
     /// If the section ends the lifetime of an object, the other event may be impossible after it: then both orders are
     /// tried.
     pub(super) fn orders(&self, first: EventId, second: EventId) -> Vec<(EventId, EventId)> {
         let events = &self.bounded.skeleton.events;
-        let (first, second) = if events[second].in_section { (second, first) } else { (first, second) };
+        let varies = |event: EventId| events[event].in_section || events[event].is_compound;
+        let is_second = events[second].in_section || (varies(second) && !varies(first));
+        let (first, second) = if is_second { (second, first) } else { (first, second) };
         match events[first].in_section && self.ends_lives(events[first].node) {
             true => vec![(first, second), (second, first)],
             false => vec![(first, second)],

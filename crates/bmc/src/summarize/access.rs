@@ -38,6 +38,7 @@ pub(crate) struct Accesses {
     pub targets: ObjectSet,
     pub is_plain: bool,
     pub is_atomic: bool,
+    pub is_compound: bool,
     pub role: Role,
     /// That its writes leave the memory as it was.
     pub is_unchanged: Term,
@@ -52,6 +53,7 @@ impl Accesses {
             targets,
             is_plain: true,
             is_atomic,
+            is_compound: false,
             role: Role::Other,
             is_unchanged: Term::FALSE,
         }
@@ -97,6 +99,21 @@ impl Execution<'_> {
             return self.reach_known(state, address, known as u64, bytes, writes);
         }
         let targets = self.facts.points_to.points_to(frame.func, pointer).into_owned();
+        self.reach_any(state, targets, address, bytes, writes)
+    }
+
+    /// What an access at an address in one of these objects may reach, and the state in which it is valid.
+    pub(crate) fn reach_any(
+        &mut self,
+        state: State,
+        targets: ObjectSet,
+        address: Term,
+        bytes: u64,
+        writes: bool,
+    ) -> Result<Option<(State, Reached)>, Refused> {
+        if let Some(known) = self.terms.as_bits(address) {
+            return self.reach_known(state, address, known as u64, bytes, writes);
+        }
         if targets.is_empty() {
             self.skeleton.doubts.push((state.path, "a pointer is used that may be anything".to_string()));
         }
@@ -416,7 +433,7 @@ impl Execution<'_> {
 
     /// The event of accesses that the instruction at hand makes at a node.
     pub(crate) fn event_at(&self, state: &State, node: NodeId, accesses: Accesses) -> Event {
-        let Accesses { reads, writes, targets, is_plain, is_atomic, role, is_unchanged: _ } = accesses;
+        let Accesses { reads, writes, targets, is_plain, is_atomic, is_compound, role, is_unchanged: _ } = accesses;
         let (place, span) = self.here;
         Event {
             node,
@@ -431,6 +448,7 @@ impl Execution<'_> {
             is_plain,
             is_atomic: is_atomic || state.section.is_some(),
             in_section: state.section.is_some(),
+            is_compound,
             role,
         }
     }
@@ -448,25 +466,36 @@ impl Execution<'_> {
         let Some((mut state, reached)) = self.reach(frame, state, &from.ptr, address, bytes, false)? else {
             return Ok(None);
         };
-        let bytes = bytes as u32;
+        let accesses = Accesses::plain(reached.targets.clone(), from.order != Order::NotAtomic);
+        let value = self.read_reached(&mut state, reached, address, bytes as u32, accesses)?;
+        let width = self.width(from.ty);
+        Ok(Some((state, self.fit(value, width))))
+    }
+
+    /// Reads what was reached: shared memory with an event of these accesses, at the node at hand if there is one.
+    pub(crate) fn read_reached(
+        &mut self,
+        state: &mut State,
+        reached: Reached,
+        address: Term,
+        bytes: u32,
+        mut accesses: Accesses,
+    ) -> Result<Term, Refused> {
         let mut value = None;
         if let Some(condition) = reached.shared {
-            let (read, unit) = self.shared_read(&state, address, bytes, condition);
-            let mut accesses = Accesses::plain(reached.targets.clone(), from.order != Order::NotAtomic);
+            let (read, unit) = self.shared_read(state, address, bytes, condition);
             accesses.reads.push(unit);
-            self.add_event(&mut state, None, accesses, condition);
+            self.add_event(state, self.current, accesses, condition);
             value = Some(read);
         }
         for (condition, id) in reached.private.into_iter().rev() {
-            let here = self.private_read(&mut state, id, address, bytes)?;
+            let here = self.private_read(state, id, address, bytes)?;
             value = Some(match value {
                 None => here,
                 Some(other) => self.terms.ite(condition, here, other),
             });
         }
-        let value = value.unwrap_or_else(|| self.terms.bits(bytes * 8, 0));
-        let width = self.width(from.ty);
-        Ok(Some((state, self.fit(value, width))))
+        Ok(value.unwrap_or_else(|| self.terms.bits(bytes * 8, 0)))
     }
 
     pub(crate) fn store(

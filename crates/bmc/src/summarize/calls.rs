@@ -147,7 +147,7 @@ impl Execution<'_> {
             let Some(state) = self.restrict(state.clone(), condition) else { continue };
             let after = match &self.program.functions[func].body {
                 Body::Blocks(_) => self.call(func, values.clone(), state)?,
-                Body::External(_) => Some(self.call_external(frame, func, state, args, &values)?),
+                Body::External(_) => self.call_external(frame, func, state, args, &values)?,
             };
             let Some((mut state, value)) = after else { continue };
             if let Some(dst) = dst {
@@ -193,17 +193,17 @@ impl Execution<'_> {
         state: State,
         args: &[Expr],
         values: &[Option<Term>],
-    ) -> Result<(State, Option<Term>), Refused> {
+    ) -> Result<Option<(State, Option<Term>)>, Refused> {
         let function = &self.program.functions[func];
-        let Body::External(external) = &function.body else { return Ok((state, None)) };
+        let Body::External(external) = &function.body else { return Ok(Some((state, None))) };
         if external.known {
             return match external
                 .pure
                 .then(|| pure_call(&mut self.terms, self.program.model, function, values))
                 .flatten()
             {
-                Some(result) => Ok((state, Some(result))),
-                None => self.call_known(func, state, values),
+                Some(result) => Ok(Some((state, Some(result)))),
+                None => self.call_known(frame, func, state, args, values),
             };
         }
         let may_write = |arg: &Expr| !self.facts.points_to.points_to(frame.func, arg).is_empty();
@@ -211,7 +211,7 @@ impl Execution<'_> {
             return Err(Refused::new(format!("`{}` is called, whose effects are not encoded", function.name)));
         }
         let result = function.ret.map(|ty| self.input(&state, self.width(ty)));
-        Ok((state, result))
+        Ok(Some((state, result)))
     }
 
     /// The lifetimes of stack objects end: with their activation, or with a block.

@@ -236,6 +236,7 @@ impl Execution<'_> {
                 is_plain: false,
                 is_atomic: true,
                 in_section: false,
+                is_compound: false,
                 role: Role::Other,
             });
         }

@@ -19,20 +19,27 @@ pub fn claim_violation(violation: &Violation) -> Claim {
 
 /// The claim that two threads race; None if they do not stand before conflicting accesses.
 pub fn claim_race(machine: &Machine<'_>, first: ThreadId, second: ThreadId) -> Option<Claim> {
-    let (a, b) = (machine.footprint(first)?, machine.footprint(second)?);
-    a.conflicts(b).then(|| Claim::Race { first: racer(machine, first), second: racer(machine, second), made: None })
+    let (a, b) = conflict(&machine.next_accesses(first), &machine.next_accesses(second))?;
+    Some(Claim::Race { first: racer(machine, first, Some(a)), second: racer(machine, second, Some(b)), made: None })
 }
 
 /// The claim that the next step of a thread races with a step that was made: nothing orders the two, although there may
 /// be no state in which both are about to be made. None if it does not.
 pub fn claim_unordered(machine: &Machine<'_>, second: ThreadId) -> Option<Claim> {
     let past = machine.unordered(second)?;
+    let at = machine.next_accesses(second).into_iter().find(|at| past.at.conflicts(*at));
     let first = Racer {
         thread: machine.thread_name(past.thread).to_string(),
         span: machine.image().span(past.pc),
         access: access_text(machine, past.at),
     };
-    Some(Claim::Race { first, second: racer(machine, second), made: Some(past.step) })
+    Some(Claim::Race { first, second: racer(machine, second, at), made: Some(past.step) })
+}
+
+/// The first two accesses of two steps that conflict. A step has many if it is a call of a library function.
+pub fn conflict(first: &[Footprint], second: &[Footprint]) -> Option<(Footprint, Footprint)> {
+    let pairs = first.iter().flat_map(|a| second.iter().map(|b| (*a, *b)));
+    pairs.into_iter().find(|(a, b)| a.conflicts(*b) && !(a.atomic && b.atomic))
 }
 
 /// The claim that these threads wait for ever.
@@ -45,9 +52,9 @@ pub fn claim_deadlock(machine: &Machine<'_>, blocked: &[Blocked]) -> Claim {
     Claim::Deadlock { waiting: waiting.collect() }
 }
 
-/// The access that a thread is about to make, for a claim.
-pub fn racer(machine: &Machine<'_>, thread: ThreadId) -> Racer {
-    let access = match machine.footprint(thread) {
+/// What a thread is about to do, for a claim: this access, or a whole section.
+pub fn racer(machine: &Machine<'_>, thread: ThreadId, access: Option<Footprint>) -> Racer {
+    let access = match access {
         Some(at) => access_text(machine, at),
         None => "an atomic section".to_string(),
     };

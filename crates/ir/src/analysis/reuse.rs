@@ -268,7 +268,9 @@ impl<'a, 'p> Flow<'a, 'p> {
         let mut places = Vec::new();
         for (id, function) in program.functions.iter_enumerated().filter(|(id, _)| facts.calls().is_reachable(*id)) {
             for_each_op(id, function, |place, op| match op {
-                Op::Free { ptr, storage: Storage::Heap } if facts.points_to().points_to(id, ptr).intersects(freed) => places.push(place),
+                Op::Free { ptr, storage: Storage::Heap } if facts.points_to().points_to(id, ptr).intersects(freed) => {
+                    places.push(place)
+                }
                 _ => {}
             });
         }

@@ -59,7 +59,7 @@ pub use library::directive;
 pub use library::external::{is_known_external, pure_call};
 pub use memory::owner::Owner;
 pub use memory::violation::{Fault, Intent, Violation, ViolationKind};
-pub use thread::enabled::Footprint;
+pub use thread::enabled::{Footprint, LibraryCall};
 pub use thread::environment::{Captured, Environment, FileHandle, Isolated, OpenMode, Source, Terminal};
 pub use thread::happens_before::{Clock, PastAccess, Synchronises};
 pub use thread::image::{Image, Next, escaping_slots, private_slots};

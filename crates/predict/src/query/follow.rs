@@ -8,11 +8,11 @@ use crate::program::event::{EventId, Kind, TraceProgram};
 use crate::program::window::Segment;
 use crate::query::question::Question;
 use leno_engine::witness::{
-    Follower, Inputs, Stepped, claim_deadlock, claim_race, claim_unordered, claim_violation, racer,
+    Follower, Inputs, Stepped, claim_deadlock, claim_race, claim_unordered, claim_violation, conflict, racer,
 };
 use leno_ir::interp::{Blocked, Footprint, Image, Machine, Options, ThreadId, Violation};
 use leno_ir::program::{Place, Program, Span};
-use leno_ir::witness::{Claim, Witness};
+use leno_ir::witness::{Claim, Racer, Witness};
 use std::collections::BTreeMap;
 
 /// Steps of one thread between two schedule points, before it counts as never reaching the next one.
@@ -76,13 +76,15 @@ pub fn follow(
     Ok(Reached { witness: leader.follower.into_witness(claim), is_tainted, wrong_at })
 }
 
-fn conflict(a: Option<Footprint>, b: Option<Footprint>) -> bool {
-    a.zip(b).is_some_and(|(a, b)| a.conflicts(b))
-}
-
 impl<'p> Leader<'p> {
     fn machine(&self) -> &Machine<'p> {
         &self.follower.machine
+    }
+
+    /// What a thread is about to do, and to access.
+    fn standing(&self, thread: ThreadId) -> (Racer, Vec<Footprint>) {
+        let accesses = self.machine().next_accesses(thread);
+        (racer(self.machine(), thread, accesses.first().copied()), accesses)
     }
 
     fn all(
@@ -103,7 +105,7 @@ impl<'p> Leader<'p> {
                 && (id == broken.first || id == broken.between)
             {
                 let thread = self.come_to(ctp, id)?;
-                racers.push((racer(self.machine(), thread), self.machine().footprint(thread)));
+                racers.push(self.standing(thread));
             }
             if !matches!(event.kind, Kind::Start) {
                 let thread = self.find(&ctp.threads[&event.thread].name)?;
@@ -144,11 +146,11 @@ impl<'p> Leader<'p> {
             }
             Question::Atomicity(broken) => {
                 let thread = self.come_to(ctp, broken.second)?;
-                let (second, last) = (racer(self.machine(), thread), self.machine().footprint(thread));
+                let (second, last) = self.standing(thread);
                 let Ok([(first, before), (between, amid)]) = <[_; 2]>::try_from(racers) else {
                     return Err(Stray::Lost("the other accesses are not made".to_string()));
                 };
-                if !(conflict(last, amid) && conflict(before, amid)) {
+                if conflict(&last, &amid).is_none() || conflict(&before, &amid).is_none() {
                     return Err(Stray::Lost("the accesses do not conflict".to_string()));
                 }
                 let program = self.machine().program();

@@ -69,6 +69,34 @@ static int leno_conflict(struct leno_thread *a, struct leno_thread *b) {
     return a->address < b->address + b->bytes && b->address < a->address + a->bytes;
 }
 
+extern int leno_print(char *to, size_t size, const char *format, ptr list) __asm__("vsnprintf");
+
+/* One of the accesses of a library function that a thread stands before is the one that it is about to make. */
+static void leno_set_access(struct leno_thread *thread, u32 i) {
+    if (thread->state != LENO_STANDING || i >= thread->touched_count) return;
+    struct leno_touched *touched = &thread->touched[i];
+    thread->address = touched->address;
+    thread->bytes = touched->bytes;
+    thread->flags = touched->flags & ~LENO_TEXT;
+    if (!(touched->flags & LENO_TEXT) || !touched->address) return;
+    ptr length = touched->format ? (ptr)leno_print(0, 0, (const char *)touched->format, leno_va_list(touched->area))
+                                 : strnlen((const char *)touched->address, touched->bytes);
+    if (length < touched->bytes) thread->bytes = length + 1;
+}
+
+/* Of the accesses of two threads, those that conflict. */
+static void leno_choose_accesses(struct leno_thread *first, struct leno_thread *second) {
+    u32 i = 0;
+    do {
+        leno_set_access(first, i);
+        u32 k = 0;
+        do {
+            leno_set_access(second, k);
+            if (leno_conflict(first, second)) return;
+        } while (++k < second->touched_count);
+    } while (++i < first->touched_count);
+}
+
 /* A thread before or in an atomic section makes all of its accesses at once: it goes on to the one that is meant. */
 static void leno_find_access(u32 i, struct leno_thread *thread, struct leno_thread *other) {
     int found = leno_is_claimed_place(&leno_claim[i], thread);
@@ -93,6 +121,7 @@ static void leno_claim_race(void) {
     leno_advance(second);
     leno_measure(first);
     leno_measure(second);
+    leno_choose_accesses(first, second);
     int there = leno_is_claimed_place(&leno_claim[0], first) && leno_is_claimed_place(&leno_claim[1], second);
     if (!(there && leno_conflict(first, second))) {
         if (leno_has_section(first)) leno_find_access(0, first, second);

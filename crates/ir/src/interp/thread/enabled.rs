@@ -1,5 +1,6 @@
 //! The questions that a scheduler asks before a step: who can go, who cannot and why, who would notice.
 
+use super::environment::Isolated;
 use super::image::{Code, Next, Private, Rare, SyncStep, Target};
 use super::machine::{Machine, Status, Thread, ThreadId};
 use super::sync::Wait;
@@ -25,6 +26,15 @@ impl Footprint {
         let overlap = self.address < end(other) && other.address < end(self);
         overlap && (self.writes || other.writes)
     }
+}
+
+/// A call of a function that is not part of the program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum LibraryCall {
+    /// What it accesses is known.
+    Known,
+    /// It may access anything.
+    Unknown,
 }
 
 impl Machine<'_> {
@@ -297,22 +307,39 @@ impl Machine<'_> {
         sleepers.is_some_and(|sleepers| !sleepers.may_wake(thread))
     }
 
-    /// Whether the next step calls a library function that writes memory, or one that nothing is known of.
-    pub fn calls_with_effects(&self, thread: ThreadId) -> bool {
+    /// The library function that the next step calls, unless it accesses no memory (`sqrt`).
+    pub fn called_library(&self, thread: ThreadId) -> Option<LibraryCall> {
         let state = &self.threads[thread];
-        let Code::Call(call) = &self.image().code[state.pc as usize] else { return false };
-        let func = match &call.callee {
-            Target::Direct(func) => Some(*func),
-            Target::Indirect(ex) => state.frame().defined(ex).and_then(|address| self.function_at(address)),
-        };
-        let Some(func) = func else { return false };
-        match &self.program().functions[func].body {
-            Body::External(external) => {
-                let is_harmless = external.pure || (external.known && external.writes.is_empty());
-                !is_harmless
-            }
-            Body::Blocks(_) => false,
+        let Code::Call(call) = &self.image().code[state.pc as usize] else { return None };
+        if state.status != Status::Running {
+            return None;
         }
+        let func = match &call.callee {
+            Target::Direct(func) => *func,
+            Target::Indirect(ex) => state.frame().defined(ex).and_then(|address| self.function_at(address))?,
+        };
+        match &self.program().functions[func].body {
+            Body::External(external) if external.pure => None,
+            Body::External(external) if external.known => Some(LibraryCall::Known),
+            Body::External(_) => Some(LibraryCall::Unknown),
+            Body::Blocks(_) => None,
+        }
+    }
+
+    /// What the last known library function has accessed: the step before this state was a call of one.
+    pub fn library_accesses(&self) -> &[Footprint] {
+        &self.touched
+    }
+
+    /// All accesses that the next step would make: the one of an instruction, or those of a known library function.
+    pub fn next_accesses(&self, thread: ThreadId) -> Vec<Footprint> {
+        if self.called_library(thread) != Some(LibraryCall::Known) || !self.enabled(thread) {
+            return self.footprint(thread).into_iter().collect();
+        }
+        let mut trial = self.clone();
+        trial.touched.clear();
+        trial.step(thread, &mut Isolated::default());
+        trial.touched
     }
 
     /// Stack objects, with their sizes, whose lives the end of the running activation ends; all of the thread's if it

@@ -17,7 +17,7 @@
 //! accesses, not both atomic, race if the first does not happen before the second. That an object is freed is a write of
 //! it here.
 
-use super::enabled::Footprint;
+use super::enabled::{Footprint, LibraryCall};
 use super::image::Next;
 use super::machine::{Machine, Status, ThreadId};
 use crate::index::Idx;
@@ -110,6 +110,8 @@ enum Meaning {
         order: Order,
         kind: AccessKind,
     },
+    /// A known library function is called.
+    Library,
     Fence(Order),
     Spawn(Option<Footprint>),
     Join(ThreadId),
@@ -347,6 +349,17 @@ impl Machine<'_> {
                 _ => (at, order),
             },
             Meaning::Spawn(Some(at)) | Meaning::End(_, Some(at)) => (at, Order::NotAtomic),
+            Meaning::Library => {
+                let clock = orders.clock(thread);
+                let mut found: Vec<PastAccess> = self
+                    .next_accesses(thread)
+                    .into_iter()
+                    .flat_map(|at| orders.unordered(thread, &clock, at))
+                    .collect();
+                found.sort_unstable_by_key(|past| past.step);
+                found.dedup();
+                return found;
+            }
             _ => return Vec::new(),
         };
         if !self.is_accessible(at.address, at.len) {
@@ -402,6 +415,10 @@ impl Machine<'_> {
                 let at = self.footprint(thread);
                 Meaning::End(at.iter().map(|at| (at.address, at.len)).collect(), at)
             }
+            Op::BeginLife { .. } | Op::EndLife { .. } => {
+                Meaning::End(self.footprint(thread).iter().map(|at| (at.address, at.len)).collect(), None)
+            }
+            Op::Call { .. } if self.called_library(thread) == Some(LibraryCall::Known) => Meaning::Library,
             Op::AtomicEnd => Meaning::SectionEnd,
             Op::Sync { op, .. } => self.synchronisation(thread, op),
             _ => Meaning::Nothing,
@@ -474,6 +491,14 @@ impl Machine<'_> {
                         }
                     }
                     (false, _) => orders.overwrite(at),
+                }
+            }
+            Meaning::Library => {
+                for at in self.library_accesses() {
+                    orders.record(thread, pc, *at);
+                    if at.writes {
+                        orders.overwrite(*at);
+                    }
                 }
             }
             Meaning::Fence(order) => orders.fence(thread, order),

@@ -4,6 +4,7 @@
 //! the [`Environment`](crate::interp::Environment) (inputs and outputs) and the choice of the thread. `step` has the
 //! steps themselves, `enabled` the questions that a scheduler asks.
 
+use super::enabled::Footprint;
 use super::happens_before::HappensBefore;
 use super::image::{Image, Next};
 use super::sync::Sleepers;
@@ -142,6 +143,8 @@ pub struct Machine<'p> {
     /// The thread in whose atomic section we are.
     pub(in crate::interp) section: Option<ThreadId>,
     pub(in crate::interp) library: Library,
+    /// What the last library function that was run has accessed.
+    pub(in crate::interp) touched: Vec<Footprint>,
     /// The execution is over.
     pub(in crate::interp) over: bool,
     /// An allocation was refused for want of memory.
@@ -164,6 +167,7 @@ impl<'p> Machine<'p> {
             sleepers: BTreeMap::new(),
             section: None,
             library: Library::default(),
+            touched: Vec::new(),
             over: image.program.entry.is_none(),
             refused: false,
             tainted: false,
