@@ -457,6 +457,10 @@ impl<'p> Execution<'p> {
                 return self.allocate(frame, state, *dst, size, *zeroed, *storage);
             }
             Op::Free { ptr } => return self.free(frame, state, ptr),
+            Op::CheckMove { from, to } => {
+                let (from_term, to) = (self.evaluate(frame, &mut state, from)?, self.evaluate(frame, &mut state, to)?);
+                return self.check_move(frame, state, (from, from_term), to);
+            }
             Op::ObjectSize { .. } => return Err(Refused::new("the size of an object is asked for")),
             Op::Assume { cond } => {
                 let condition = self.condition(frame, &mut state, cond)?;

@@ -71,6 +71,7 @@ impl<'a> Writer<'a> {
             Op::Fence { order } => format!("__atomic_thread_fence({});", atomic_order(*order)),
             Op::Allocate { dst, size, align, storage, zeroed } => self.allocate(*dst, size, *align, *storage, *zeroed),
             Op::Free { ptr } => format!("free((void *){});", scope.address(ptr)),
+            Op::CheckMove { .. } => format!("if ({}) leno_fail(\"index out of bounds\");", self.moved_away(op)),
             Op::ObjectSize { dst, ptr } => {
                 self.assign(*dst, self.word(), format!("malloc_usable_size((void *){})", scope.address(ptr)))
             }
@@ -273,6 +274,12 @@ impl<'a> Writer<'a> {
                 format!("{{ ptr size = {size}; {name} = (ptr)__builtin_alloca_with_align(size, {bits});{clear} }}")
             }
         }
+    }
+
+    /// The condition that a pointer was moved away from its object.
+    pub(crate) fn moved_away(&self, op: &Op) -> String {
+        let Op::CheckMove { from, to } = op else { return "0".to_string() };
+        format!("leno_moved_away((ptr){}, (ptr){})", self.scope.address(from), self.scope.address(to))
     }
 
     pub(crate) fn assertion(&self, cond: &Expr, property: Property, message: TextId, span: Span) -> String {

@@ -259,6 +259,10 @@ impl<'p> Checker<'p> {
                 self.dst(*dst, Some(Type::Ptr));
             }
             Op::Free { ptr } => self.expr_of(ptr, Type::Ptr, "the freed address"),
+            Op::CheckMove { from, to } => {
+                self.expr_of(from, Type::Ptr, "the address that was moved");
+                self.expr_of(to, Type::Ptr, "the address that it was moved to");
+            }
             Op::ObjectSize { dst, ptr } => {
                 self.expr_of(ptr, Type::Ptr, "the address");
                 self.dst(*dst, Some(self.word()));

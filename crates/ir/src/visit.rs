@@ -35,6 +35,7 @@ impl Op {
             | Op::Free { .. }
             | Op::Assume { .. }
             | Op::Assert { .. }
+            | Op::CheckMove { .. }
             | Op::Spawn { .. }
             | Op::Detach { .. }
             | Op::AtomicBegin
@@ -63,6 +64,10 @@ impl Op {
             }
             Op::Allocate { size, .. } => visit(size),
             Op::Free { ptr } | Op::ObjectSize { ptr, .. } => visit(ptr),
+            Op::CheckMove { from, to } => {
+                visit(from);
+                visit(to);
+            }
             Op::Assume { cond } | Op::Assert { cond, .. } => visit(cond),
             Op::Call { callee, args, .. } => {
                 if let Callee::Indirect(pointer) = callee {

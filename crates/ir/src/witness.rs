@@ -111,6 +111,7 @@ pub fn is_schedule_point(program: &Program, instr: &Instr) -> bool {
         | Op::Allocate { .. }
         | Op::Assume { .. }
         | Op::Assert { .. }
+        | Op::CheckMove { .. }
         | Op::Nondet { .. }
         | Op::ThreadSelf { .. }
         | Op::Yield => false,

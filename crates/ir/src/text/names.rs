@@ -226,6 +226,7 @@ impl Display for Shown<'_, Op> {
                 write!(f, "{dst} = allocate {zeroed}{} {size} align {align}", storage.as_word())
             }
             Op::Free { ptr } => write!(f, "free {}", self.with(ptr)),
+            Op::CheckMove { from, to } => write!(f, "check_move {}, {}", self.with(from), self.with(to)),
             Op::ObjectSize { dst, ptr } => write!(f, "{} = object_size {}", self.local(*dst), self.with(ptr)),
             Op::Assume { cond } => write!(f, "assume {}", self.with(cond)),
             Op::Assert { cond, property, message } => {

@@ -141,7 +141,10 @@ impl Machine<'_> {
                 let allocated = state.objects.len() - state.first_object as usize > function.slots.len();
                 state.callers.is_empty() || function.shares_slots || allocated
             }
-            Code::Rare(rare) => !matches!(**rare, Rare::Allocate { .. } | Rare::ThreadSelf { .. } | Rare::Nothing),
+            Code::Rare(rare) => !matches!(
+                **rare,
+                Rare::Allocate { .. } | Rare::CheckMove { .. } | Rare::ThreadSelf { .. } | Rare::Nothing
+            ),
         }
     }
 

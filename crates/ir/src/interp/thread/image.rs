@@ -106,6 +106,10 @@ pub(in crate::interp) enum Rare {
     Free {
         ptr: Ex,
     },
+    CheckMove {
+        from: Ex,
+        to: Ex,
+    },
     ObjectSize {
         dst: Reg,
         ptr: Ex,
@@ -358,7 +362,8 @@ pub fn private_slots(function: &Function) -> Vec<bool> {
     let mut private = vec![true; function.slots.len()];
     let Body::Blocks(blocks) = &function.body else { return private };
     for block in blocks {
-        for instr in &block.instrs {
+        // (What a check of a pointer looks at goes nowhere.)
+        for instr in block.instrs.iter().filter(|instr| !matches!(instr.op, Op::CheckMove { .. })) {
             let address = match &instr.op {
                 Op::Load { from: access, .. }
                 | Op::Store { to: access, .. }
@@ -552,6 +557,7 @@ impl<'p> Compiler<'_, 'p> {
                 Rare::Allocate { dst: self.reg(*dst), size: self.ex(size), storage: *storage, zeroed: *zeroed }
             }
             Op::Free { ptr } => Rare::Free { ptr: self.ex(ptr) },
+            Op::CheckMove { from, to } => Rare::CheckMove { from: self.ex(from), to: self.ex(to) },
             Op::ObjectSize { dst, ptr } => Rare::ObjectSize { dst: self.reg(*dst), ptr: self.ex(ptr) },
             Op::Spawn { handle, func, args } => Rare::Spawn {
                 handle: handle.as_ref().map(|access| (self.ex(&access.ptr), self.access_bits(access))),
