@@ -467,6 +467,10 @@ impl<'p> Execution<'p> {
             Op::EndLife { slot } => self.end_life(frame.slots[slot.index()], &mut state),
             Op::Undefine { dst } => Rc::make_mut(&mut state.locals)[dst.index()] = None,
             Op::ObjectSize { dst, ptr } => return self.object_size(frame, state, *dst, ptr),
+            Op::CheckMove { from, to } => {
+                let (from_term, to) = (self.evaluate(frame, &mut state, from)?, self.evaluate(frame, &mut state, to)?);
+                return self.check_move(frame, state, (from, from_term), to);
+            }
             Op::Assume { cond } => {
                 let condition = self.condition(frame, &mut state, cond)?;
                 self.may_stop_inside(&state, condition);

@@ -87,7 +87,7 @@ fn indices<'a>(program: &'a Program, block: &'a Block) -> impl Iterator<Item = u
 }
 
 fn has_number(program: &Program, instr: &Instr) -> bool {
-    is_schedule_point(program, instr) || matches!(instr.op, Op::Assert { .. })
+    is_schedule_point(program, instr) || matches!(instr.op, Op::Assert { .. } | Op::CheckMove { .. })
 }
 
 fn has_number_at_end(terminator: &Terminator) -> bool {
@@ -143,6 +143,7 @@ impl Writer<'_> {
             Op::Assert { cond, .. } => {
                 format!("if (!{}) leno_fail_at({});", self.scope.operand(cond), self.number())
             }
+            op @ Op::CheckMove { .. } => format!("if ({}) leno_fail_at({});", self.moved_away(op), self.number()),
             Op::Nondet { dst } => self.input(*dst),
             Op::Undefine { dst } => self.fresh(*dst),
             op @ Op::CompareExchange { weak: true, .. } => self.weak_exchange(op, instr.span),

@@ -80,6 +80,7 @@ impl<'a> Writer<'a> {
             }
             // As at the beginning.
             Op::Undefine { dst } => format!("{} = 0;", self.name(*dst)),
+            Op::CheckMove { .. } => format!("if ({}) leno_fail(\"index out of bounds\");", self.moved_away(op)),
             Op::ObjectSize { dst, ptr } => {
                 self.assign(*dst, self.word(), format!("malloc_usable_size((void *){})", scope.address(ptr)))
             }
@@ -301,6 +302,12 @@ impl<'a> Writer<'a> {
             }
             _ => "(void)0;".to_string(),
         }
+    }
+
+    /// The condition that a pointer was moved away from its object.
+    pub(crate) fn moved_away(&self, op: &Op) -> String {
+        let Op::CheckMove { from, to } = op else { return "0".to_string() };
+        format!("leno_moved_away((ptr){}, (ptr){})", self.scope.address(from), self.scope.address(to))
     }
 
     pub(crate) fn assertion(&self, cond: &Expr, property: Property, message: TextId, span: Span) -> String {

@@ -364,6 +364,18 @@ static __attribute__((noreturn, cold, noinline)) void leno_fail(const char *what
     abort();
 }
 
+//= leno_moved_away
+/* Whether a pointer was moved from an object to somewhere else: only AddressSanitizer, if it is there, knows objects. */
+extern const char *__asan_locate_address(void *, char *, __SIZE_TYPE__, void **, __SIZE_TYPE__ *) __attribute__((weak));
+static __attribute__((unused, noinline)) int leno_moved_away(ptr from, ptr to) {
+    void *start = 0;
+    __SIZE_TYPE__ size = 0;
+    char name[1];
+    const ptr near = 1 << 15;
+    if (!__asan_locate_address || !from || !__asan_locate_address((void *)from, name, 1, &start, &size) || !start) return 0;
+    return to - ((ptr)start - near) > size + 2 * near;
+}
+
 //= leno_park
 /* An assumption does not hold: this thread goes no further, and nobody can tell. */
 static __attribute__((noreturn, cold, noinline)) void leno_park(void) {

@@ -338,6 +338,12 @@ pub enum Op {
     EndLife {
         slot: SlotId,
     },
+    /// A pointer was moved from one address to the other. A violation if it was in (or next to) an object and is no
+    /// longer near it, so that it may lie in another one.
+    CheckMove {
+        from: Expr,
+        to: Expr,
+    },
     /// The size in bytes of the object that `ptr` points into (0 for null).
     ObjectSize {
         dst: LocalId,

@@ -260,6 +260,10 @@ impl<'p> Checker<'p> {
             }
             Op::Free { ptr, .. } => self.expr_of(ptr, Type::Ptr, "the freed address"),
             Op::BeginLife { slot } | Op::EndLife { slot } => _ = self.slot(*slot),
+            Op::CheckMove { from, to } => {
+                self.expr_of(from, Type::Ptr, "the address that was moved");
+                self.expr_of(to, Type::Ptr, "the address that it was moved to");
+            }
             Op::ObjectSize { dst, ptr } => {
                 self.expr_of(ptr, Type::Ptr, "the address");
                 self.dst(*dst, Some(self.word()));

@@ -38,6 +38,7 @@ impl Op {
             | Op::EndLife { .. }
             | Op::Assume { .. }
             | Op::Assert { .. }
+            | Op::CheckMove { .. }
             | Op::Spawn { .. }
             | Op::Detach { .. }
             | Op::AtomicBegin
@@ -66,6 +67,10 @@ impl Op {
             }
             Op::Allocate { size, .. } => visit(size),
             Op::Free { ptr, .. } | Op::ObjectSize { ptr, .. } => visit(ptr),
+            Op::CheckMove { from, to } => {
+                visit(from);
+                visit(to);
+            }
             Op::Assume { cond } | Op::Assert { cond, .. } => visit(cond),
             Op::Call { callee, args, .. } => {
                 if let Callee::Indirect(pointer) = callee {

@@ -118,6 +118,7 @@ pub fn is_schedule_point(program: &Program, instr: &Instr) -> bool {
         | Op::Fence { .. }
         | Op::Assume { .. }
         | Op::Assert { .. }
+        | Op::CheckMove { .. }
         | Op::Nondet { .. }
         | Op::Undefine { .. }
         | Op::ThreadSelf { .. }

@@ -4,7 +4,7 @@
 //! with which threads, and at which numbered places they have to stand.
 
 use leno_ir::interp::{Place, ViolationKind};
-use leno_ir::program::{Body, Callee, Instr, Op, Program, Span, Terminator, TerminatorKind};
+use leno_ir::program::{Body, Callee, DataModel, Instr, Op, Program, Span, Terminator, TerminatorKind};
 use leno_ir::witness::{Claim, is_schedule_point};
 use std::collections::BTreeSet;
 
@@ -86,7 +86,9 @@ impl Goal {
                     ViolationKind::LostMemory => Test::LostMemory,
                     _ => Test::Violation,
                 };
-                let needs_address_sanitizer = shows == Shows::Crash;
+                // Which object a pointer has left, only AddressSanitizer knows.
+                let is_near = *kind == ViolationKind::IndexOutOfBounds && program.model == DataModel::Ilp32;
+                let needs_address_sanitizer = shows == Shows::Crash || is_near;
                 Goal { test, threads: vec![claimed], needs_address_sanitizer }
             }
             Claim::Race { first, second, made: Some(_) } => Goal {
@@ -197,6 +199,7 @@ pub(crate) fn failure_at(program: &Program, place: Place) -> Option<ViolationKin
     match code_at(program, place)? {
         Code::Instr(instr) => match instr.op {
             Op::Assert { property, .. } => Some(ViolationKind::of(property)),
+            Op::CheckMove { .. } => Some(ViolationKind::IndexOutOfBounds),
             _ => None,
         },
         Code::Terminator(_) => Some(ViolationKind::Unreachable),

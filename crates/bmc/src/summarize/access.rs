@@ -6,7 +6,7 @@
 //! continues only where it is true.
 
 use crate::bound::BoundSite;
-use crate::skeleton::layout::InstanceId;
+use crate::skeleton::layout::{InstanceId, offset_bits};
 use crate::skeleton::{Check, Event, Free, NodeId, Role, Unit};
 use crate::summarize::process_end::watches_ends;
 use crate::summarize::side_effects::SideEffect;
@@ -14,7 +14,7 @@ use crate::summarize::state::State;
 use crate::summarize::{Execution, Frame, Refused};
 use leno_ir::analysis::points_to::{AbstractObject, ObjectSet};
 use leno_ir::analysis::sharing::Sharing;
-use leno_ir::interp::ViolationKind;
+use leno_ir::interp::{ViolationKind, near_offsets};
 use leno_ir::program::{Access, Expr, LocalId, Order, Storage};
 use leno_logic::term::{Sort, Term, Terms};
 use leno_symbolic::contents::Initial;
@@ -219,6 +219,51 @@ impl Execution<'_> {
             }
         }
         Ok(Some((state, Reached { private: Vec::new(), shared: Some(always), targets })))
+    }
+
+    /// A pointer was moved: it must stay near the object that it was in.
+    pub(crate) fn check_move(
+        &mut self,
+        frame: &Frame,
+        state: State,
+        (pointer, from): (&Expr, Term),
+        to: Term,
+    ) -> Result<Option<State>, Refused> {
+        let mut instances = Vec::new();
+        match self.terms.as_bits(from) {
+            Some(known) => instances.extend(self.layout.nearest(known as u64)),
+            None => {
+                let targets = self.facts.points_to.points_to(frame.func, pointer).into_owned();
+                for object in targets.iter() {
+                    if !self.is_settled(self.facts.points_to.objects()[object]) {
+                        self.needs(from)?;
+                    }
+                    instances.extend(self.layout.of(object));
+                }
+            }
+        }
+        let is_known = self.terms.as_bits(from).is_some();
+        let mut stays = Vec::new();
+        for id in instances {
+            let (base, size) = (self.layout.get(id).base, self.layout.get(id).size);
+            if self.layout.get(id).is_function {
+                continue;
+            }
+            let was_inside = if is_known {
+                Term::TRUE
+            } else {
+                self.layout.is_between(&mut self.terms, from, base, 0..=size as i64)
+            };
+            let near = near_offsets(size, offset_bits(self.program.model));
+            let is_near = self.layout.is_between(&mut self.terms, to, base, near);
+            let was_elsewhere = self.terms.not(was_inside);
+            stays.push(self.terms.or2(was_elsewhere, is_near));
+        }
+        let stays = self.terms.and(&stays);
+        let away = self.terms.not(stays);
+        let bad = self.terms.and2(state.path, away);
+        self.violate(ViolationKind::IndexOutOfBounds, bad);
+        Ok(self.restrict(state, stays))
     }
 
     pub(crate) fn is_slot(&self, id: InstanceId) -> bool {

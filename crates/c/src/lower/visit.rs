@@ -65,6 +65,10 @@ fn visit_op(op: &mut Op, on_local: &mut impl FnMut(&mut LocalId), on_leaf: &mut 
             }
         }
         Op::Undefine { dst } => on_local(dst),
+        Op::CheckMove { from, to } => {
+            visit_expr(from, on_local, on_leaf);
+            visit_expr(to, on_local, on_leaf);
+        }
         Op::ObjectSize { dst, ptr } => {
             on_local(dst);
             visit_expr(ptr, on_local, on_leaf);

@@ -57,6 +57,7 @@ mod value;
 pub use crate::program::Place;
 pub use library::directive;
 pub use library::external::{is_known_external, pure_call};
+pub use memory::near_offsets;
 pub use memory::owner::Owner;
 pub use memory::violation::{Fault, Intent, Violation, ViolationKind};
 pub use thread::enabled::{Footprint, LibraryCall};

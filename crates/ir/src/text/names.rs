@@ -229,6 +229,7 @@ impl Display for Shown<'_, Op> {
             Op::Free { ptr, storage: Storage::Stack } => write!(f, "free_stack {}", self.with(ptr)),
             Op::BeginLife { slot } => write!(f, "begin_life {}", self.names.slot(self.function, *slot)),
             Op::EndLife { slot } => write!(f, "end_life {}", self.names.slot(self.function, *slot)),
+            Op::CheckMove { from, to } => write!(f, "check_move {}, {}", self.with(from), self.with(to)),
             Op::ObjectSize { dst, ptr } => write!(f, "{} = object_size {}", self.local(*dst), self.with(ptr)),
             Op::Assume { cond } => write!(f, "assume {}", self.with(cond)),
             Op::Assert { cond, property, message } => {

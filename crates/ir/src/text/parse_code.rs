@@ -225,6 +225,11 @@ impl Parser<'_> {
                 let handle = if self.cursor.accept("->") { Some(self.access()?) } else { None };
                 Op::Spawn { handle, func, args }
             }
+            "check_move" => {
+                let from = self.expr()?;
+                self.cursor.expect(",")?;
+                Op::CheckMove { from, to: self.expr()? }
+            }
             "detach" => Op::Detach { thread: self.expr()? },
             "atomic_begin" => Op::AtomicBegin,
             "atomic_end" => Op::AtomicEnd,

@@ -347,6 +347,7 @@ impl Generator {
                 dst: self.dst(Type::Ptr),
             },
             7 => Op::Free { ptr: self.expr(Type::Ptr), storage: self.random.pick(&[Storage::Heap, Storage::Stack]) },
+            8 if self.random.flip() => Op::CheckMove { from: self.expr(Type::Ptr), to: self.expr(Type::Ptr) },
             8 => Op::ObjectSize { ptr: self.expr(Type::Ptr), dst: self.dst(word) },
             9 => Op::Assume { cond: self.expr(Type::BOOL) },
             10 => {

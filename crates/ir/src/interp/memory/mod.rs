@@ -20,6 +20,7 @@ use crate::interp::value::{Value, ones};
 use crate::program::DataModel;
 use bytes::{Bytes, DENSE, Definedness};
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use violation::{Fault, Intent, ViolationKind};
 
 /// What an object is. It decides what may be done to it.
@@ -137,6 +138,14 @@ struct Arena {
     /// Where the next object goes, if there is room.
     cursor: u32,
     alive: u32,
+}
+
+/// The offsets at which a pointer is nearer to an object of this size than to any other one: half of a granule before its
+/// beginning to half of its last granule, or to its end. `bits`: of an offset in a granule.
+pub fn near_offsets(size: u64, bits: u32) -> RangeInclusive<i64> {
+    let half = 1i64 << (bits - 1);
+    let last = ((size >> bits) << bits) as i64 + half - 1;
+    -half..=last.max(size as i64)
 }
 
 /// How the address space is cut up.
@@ -375,6 +384,19 @@ impl Memory {
             (Some(before), Some((instance, 0))) => Some((instance, -(before as i64))),
             _ => found.map(|(instance, offset)| (instance, offset as i64)),
         }
+    }
+
+    /// Whether moving a pointer leads from (or from next to) an object to where another one may be.
+    pub fn is_moved_away(&self, from: u64, to: u64) -> bool {
+        let Some((instance, offset)) = self.nearest(from).filter(|(instance, _)| instance.kind != Kind::Function)
+        else {
+            return false;
+        };
+        let bits = self.layout.granule_bits;
+        let near = near_offsets(instance.size, bits);
+        let unused = 64 - (bits + self.granule_count().trailing_zeros());
+        let moved = (to.wrapping_sub(from) << unused) as i64 >> unused;
+        !near.contains(&offset.saturating_add(moved))
     }
 
     /// Checks a write of `len` bytes and returns the object and the offset.

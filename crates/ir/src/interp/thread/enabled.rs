@@ -154,7 +154,7 @@ impl Machine<'_> {
             }
             Code::Rare(rare) => match &**rare {
                 Rare::Allocate { storage, .. } => allocates_visibly(self.program(), *storage),
-                Rare::ThreadSelf { .. } | Rare::Undefine { .. } | Rare::Nothing => false,
+                Rare::CheckMove { .. } | Rare::ThreadSelf { .. } | Rare::Undefine { .. } | Rare::Nothing => false,
                 Rare::BeginLife(lives) | Rare::EndLife(lives) => !lives.is_private,
                 _ => true,
             },

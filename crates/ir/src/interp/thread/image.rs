@@ -114,6 +114,10 @@ pub(in crate::interp) enum Rare {
     Undefine {
         dst: Reg,
     },
+    CheckMove {
+        from: Ex,
+        to: Ex,
+    },
     ObjectSize {
         dst: Reg,
         ptr: Ex,
@@ -436,7 +440,8 @@ fn named_otherwise<'f>(function: &'f Function, address: impl Fn(&'f Op) -> Optio
     let mut named = vec![false; function.slots.len()];
     let Body::Blocks(blocks) = &function.body else { return named };
     for block in blocks {
-        for instr in &block.instrs {
+        // (What a check of a pointer looks at goes nowhere.)
+        for instr in block.instrs.iter().filter(|instr| !matches!(instr.op, Op::CheckMove { .. })) {
             let address = address(&instr.op);
             instr.op.for_each_operand(|operand| {
                 if address.is_none_or(|address| !std::ptr::eq(address, operand) || accessed_slot(address).is_none()) {
@@ -628,6 +633,7 @@ impl<'p> Compiler<'_, 'p> {
             Op::BeginLife { slot } => Rare::BeginLife(self.lives(*slot)),
             Op::EndLife { slot } => Rare::EndLife(self.lives(*slot)),
             Op::Undefine { dst } => Rare::Undefine { dst: self.reg(*dst) },
+            Op::CheckMove { from, to } => Rare::CheckMove { from: self.ex(from), to: self.ex(to) },
             Op::ObjectSize { dst, ptr } => Rare::ObjectSize { dst: self.reg(*dst), ptr: self.ex(ptr) },
             Op::Spawn { handle, func, args } => Rare::Spawn {
                 handle: handle.as_ref().map(|access| (self.ex(&access.ptr), self.access_bits(access))),

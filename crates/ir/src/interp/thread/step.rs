@@ -377,6 +377,13 @@ impl<'p> Machine<'p> {
                 self.memory.suspend(state.slot(lives.slot), thread.0, state.pc);
             }
             Rare::Undefine { dst } => self.threads[thread].set(*dst, Value::undefined(dst.bits)),
+            Rare::CheckMove { from, to } => {
+                let (from, to) = (self.value(thread, from, env)?, self.value(thread, to, env)?);
+                let is_known = from.undefined == 0 && to.undefined == 0;
+                if is_known && self.memory.is_moved_away(from.bits as u64, to.bits as u64) {
+                    return Err(self.assertion(thread, Property::IndexOutOfBounds, TextId(0)));
+                }
+            }
             Rare::ObjectSize { dst, ptr } => {
                 let address = self.decide(thread, ptr, "an address is", env)?;
                 let size = match address {
