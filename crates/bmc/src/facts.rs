@@ -9,7 +9,7 @@ use leno_ir::analysis::liveness::Live;
 use leno_ir::analysis::points_to::{ObjectSet, PointsTo};
 use leno_ir::analysis::sharing::SharedObjects;
 use leno_ir::analysis::weak_topological_order::Element;
-use leno_ir::program::{FuncId, Op, Program};
+use leno_ir::program::{FuncId, Op, Program, SyncOp};
 use std::cell::OnceCell;
 
 /// See the module.
@@ -23,6 +23,8 @@ pub struct ProgramFacts<'p> {
     pub counts_locking: bool,
     pub has_assumptions: bool,
     pub has_condition_variables: bool,
+    /// Whether locks are taken for reading.
+    pub has_read_locks: bool,
     common: &'p Facts<'p>,
     objects_in_memory: OnceCell<ObjectSet>,
 }
@@ -37,6 +39,10 @@ pub struct FunctionShape<'p> {
     pub private_slots: &'p [bool],
 }
 
+fn takes_read_lock(op: &Op) -> bool {
+    matches!(op, Op::Sync { op: SyncOp::ReadLock | SyncOp::TryReadLock, .. })
+}
+
 impl<'p> ProgramFacts<'p> {
     pub fn new(common: &'p Facts<'p>) -> ProgramFacts<'p> {
         let program = common.program();
@@ -49,6 +55,7 @@ impl<'p> ProgramFacts<'p> {
             counts_locking: counts_locking(program, common.calls()),
             has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
             has_condition_variables: has_condition_variables(program),
+            has_read_locks: has_op(program, takes_read_lock),
             common,
             objects_in_memory: OnceCell::new(),
         }

@@ -228,7 +228,7 @@ pub struct Join {
 }
 
 /// A step that may block.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Wait {
     pub thread: ThreadIndex,
     /// The last node of its thread before it.
@@ -237,6 +237,8 @@ pub struct Wait {
     /// A variable: whether the step occurs.
     pub goes_on: Term,
     pub until: Until,
+    /// How often the thread holds read-write locks for reading, by their addresses.
+    pub reading: Vec<(u64, Term)>,
 }
 
 /// What a step waits for; conditions are about the state at the deadlock point.
@@ -246,6 +248,13 @@ pub enum Until {
     Lock {
         free: Term,
         owner: Term,
+    },
+    /// A read-write lock at this address. Readers keep those out who want to write.
+    ReadWrite {
+        enabled: Term,
+        writer: Term,
+        address: u64,
+        is_write: bool,
     },
     /// The end of the thread with this handle.
     End(Term),
@@ -291,6 +300,8 @@ pub struct Thread {
     /// The condition under which it ends, and what it returns.
     pub finished: Term,
     pub result: Term,
+    /// How often it holds read-write locks for reading when it ends, by their addresses.
+    pub reading: Vec<(u64, Term)>,
     pub inputs: Vec<InputValue>,
 }
 
@@ -398,6 +409,7 @@ impl Skeleton {
         for thread in self.threads.iter_mut() {
             put(&mut [&mut thread.handle, &mut thread.finished, &mut thread.result]);
             thread.spawned.iter_mut().for_each(|(_, path)| put(&mut [path]));
+            thread.reading.iter_mut().for_each(|(_, count)| put(&mut [count]));
             thread.inputs.iter_mut().for_each(|input| put(&mut [&mut input.condition, &mut input.value]));
         }
         self.violations.iter_mut().for_each(|violation| put(&mut [&mut violation.condition]));
@@ -423,8 +435,10 @@ impl Skeleton {
             match &mut wait.until {
                 Until::Enabled(term) | Until::End(term) => put(&mut [term]),
                 Until::Lock { free, owner } => put(&mut [free, owner]),
+                Until::ReadWrite { enabled, writer, .. } => put(&mut [enabled, writer]),
                 Until::Signal(_) => {}
             }
+            wait.reading.iter_mut().for_each(|(_, count)| put(&mut [count]));
         }
         for sleep in self.sleeps.iter_mut() {
             put(&mut [&mut sleep.path, &mut sleep.address]);

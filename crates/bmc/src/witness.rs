@@ -11,7 +11,7 @@ use crate::compose::{Composition, PossibleViolation};
 use crate::skeleton::{Event, NodeId, ThreadIndex};
 use guided_run::{GuidedRun, RunResult};
 use leno_engine::machine_options;
-use leno_engine::witness::{claim_deadlock, claim_race, claim_violation, racer, wait_cycle};
+use leno_engine::witness::{claim_deadlock, claim_race, claim_violation, racer, stuck_for_ever};
 use leno_ir::index::IndexVec;
 use leno_ir::interp::{Ending, Image, Machine, ThreadId, ViolationKind};
 use leno_ir::program::Place;
@@ -192,7 +192,8 @@ fn follow(bounded: &BoundedProgram<'_>, plan: Plan, wanted: PossibleViolation) -
             }
             let waiting = match (wanted, run.machine.deadlock()) {
                 (PossibleViolation::LockCycle, _) => {
-                    wait_cycle(&run.machine).ok_or("the locks are not waited for in a circle")?
+                    let stuck = stuck_for_ever(&run.machine).into_iter().next();
+                    stuck.ok_or("nobody waits for what is never given back")?
                 }
                 // (The last thread to reach its wait may have woken another one.)
                 (_, Ending::Deadlock(waiting)) if !waiting.is_empty() && run.machine.enabled_threads().is_empty() => {

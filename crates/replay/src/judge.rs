@@ -514,7 +514,7 @@ impl Judge<'_> {
             waiting.iter().map(|waiting| format!("{} at {}", waiting.thread, self.show(waiting.span))).collect();
         let why = match others {
             0 => "and no thread is left to wake them",
-            _ => "each for what another of them holds",
+            _ => "each for what another of them holds, or a thread that has ended",
         };
         let steps = self.steps();
         Ok(format!(

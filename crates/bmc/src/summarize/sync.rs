@@ -3,7 +3,7 @@
 //! What a step does with the words is said by [`leno_symbolic::sync`]; here it becomes part of an execution. Condition
 //! variables keep nothing in words: that a thread sleeps, wakes or signals is noted for the search for deadlocks.
 
-use crate::skeleton::{NodeId, Role, Signal, Sleep, Until, Wait};
+use crate::skeleton::{NodeId, Role, Signal, Sleep, Until};
 use crate::summarize::side_effects::SideEffect;
 use crate::summarize::state::State;
 use crate::summarize::sync_words::Step;
@@ -192,14 +192,13 @@ impl Execution<'_> {
             self.split_section(&mut state, awake);
             self.goes_on_at_once(path, awake, wakes);
         }
+        if !timed {
+            self.add_wait(&State { path, ..state.clone() }, after, wakes, Until::Signal(sleep));
+        }
         let mut state = self.restrict(state, wakes)?;
         let node = self.next_node(&mut state);
         self.step(node, state.path);
         self.skeleton.sleeps[sleep].wake = Some((node, state.path));
-        if !timed {
-            let thread = self.thread;
-            self.skeleton.waits.push(Wait { thread, after, path, goes_on: wakes, until: Until::Signal(sleep) });
-        }
         Some((state, result))
     }
 

@@ -19,7 +19,7 @@ use crate::task::{Explored, Finding, Incomplete, Stats, What};
 use crate::visible_step::{
     Changes, Effect, Inputs, Ran, Statics, Written, continue_without, is_leaving, next_choices, run_event,
 };
-use leno_engine::witness::wait_cycle;
+use leno_engine::witness::stuck_for_ever;
 use leno_engine::{Context, Properties, Task, machine_options};
 use leno_ir::analysis::facts::Facts;
 use leno_ir::index::Idx;
@@ -566,9 +566,9 @@ impl<'p> Search<'_, 'p, '_> {
         self.stats.executions += 1;
         if self.properties.deadlock
             && self.finding.is_none()
-            && let Some(cycle) = wait_cycle(&self.machine)
+            && let Some(stuck) = stuck_for_ever(&self.machine).into_iter().next()
         {
-            self.found_deadlock(cycle);
+            self.found_deadlock(stuck);
         }
         if let Some(visitor) = &mut self.visitor {
             let mut trace = Trace::default();
@@ -591,7 +591,11 @@ impl<'p> Search<'_, 'p, '_> {
     fn found_deadlock(&mut self, blocked: Vec<Blocked>) {
         let place = |blocked: &Blocked| self.machine.image().span(self.machine.pc(blocked.thread));
         let places: Vec<Span> = blocked.iter().map(place).collect();
-        let schedule = self.schedule(|_| true);
+        let mut schedule = self.schedule(|_| true);
+        if self.machine.is_over() {
+            // They were stuck before the end of the process, too.
+            schedule.pop();
+        }
         self.found(What::Deadlock(blocked), schedule, &places);
     }
 

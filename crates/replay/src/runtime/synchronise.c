@@ -201,7 +201,9 @@ static struct leno_thread *leno_owner(struct leno_thread *thread) {
     case LENO_READ_LOCK:
     case LENO_WRITE_LOCK:
         tid = LENO_RWLOCK(at)->__data.__cur_writer;
-        if (!tid) hold = leno_hold_of(at, 0);
+        /* One that has ended never gives it back, whatever the other readers do. */
+        for (u32 i = 0; !tid && i < leno_held && !(hold && hold->thread->state == LENO_ENDED); i++)
+            if (leno_holds[i].at == at) hold = &leno_holds[i];
         break;
     default: break;
     }

@@ -63,9 +63,13 @@ impl Machine<'_> {
 
     /// What the thread would wait for if there were no atomic sections.
     fn wait_alone(&self, thread: ThreadId) -> Option<Wait> {
+        if self.over { Some(Wait::Ended) } else { self.own_wait(thread) }
+    }
+
+    /// What the thread waits for, or waited for when the process ended.
+    pub(in crate::interp) fn own_wait(&self, thread: ThreadId) -> Option<Wait> {
         let state = &self.threads[thread];
         match state.status {
-            _ if self.over => return Some(Wait::Ended),
             Status::Finished => return Some(Wait::Ended),
             Status::Stopped => return Some(Wait::Stopped),
             Status::Running => {}
@@ -90,20 +94,49 @@ impl Machine<'_> {
         }
     }
 
+    /// The threads that keep another one from its step: as long as one of them does nothing about it, it waits. Those
+    /// who hold the lock, or who are to end. (A semaphore, a barrier or a signal can come from anybody.)
+    pub fn holders(&self, thread: ThreadId) -> Vec<ThreadId> {
+        match self.own_wait(thread) {
+            Some(Wait::Lock { owner, .. }) => owner.into_iter().collect(),
+            Some(Wait::ReadLock { writer, .. } | Wait::WriteLock { writer: writer @ Some(_), .. }) => {
+                writer.into_iter().collect()
+            }
+            Some(Wait::WriteLock { address, writer: None }) => {
+                self.threads.ids().filter(|other| self.threads[*other].read_locks.contains(&address)).collect()
+            }
+            Some(Wait::Join(target)) => vec![target],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a thread has ended; what it holds then, it holds for ever.
+    pub fn has_ended(&self, thread: ThreadId) -> bool {
+        self.threads.get(thread).is_some_and(|thread| thread.status == Status::Finished)
+    }
+
     /// What a thread waits for, for people.
     pub fn describe_wait(&self, wait: Wait) -> String {
         let name = |address| self.describe_address(address);
         let held = |owner: Option<ThreadId>| match owner {
+            Some(owner) if self.has_ended(owner) => {
+                format!(", which {} holds, although it has ended", self.thread_name(owner))
+            }
             Some(owner) => format!(", held by {}", self.thread_name(owner)),
             None => String::new(),
+        };
+        let readers = |address| {
+            let is_reader = |thread: &ThreadId| self.threads[*thread].read_locks.contains(&address);
+            self.threads.ids().find(|thread| is_reader(thread) && self.has_ended(*thread))
         };
         match wait {
             Wait::Ended => "it has ended".to_string(),
             Wait::Stopped => "an assumption that is false".to_string(),
             Wait::Section(owner) => format!("the atomic section of {}", self.thread_name(owner)),
             Wait::Lock { address, owner } => format!("the lock {}{}", name(address), held(owner)),
-            Wait::ReadLock { address, writer } | Wait::WriteLock { address, writer } => {
-                format!("the read-write lock {}{}", name(address), held(writer))
+            Wait::ReadLock { address, writer } => format!("the read-write lock {}{}", name(address), held(writer)),
+            Wait::WriteLock { address, writer } => {
+                format!("the read-write lock {}{}", name(address), held(writer.or_else(|| readers(address))))
             }
             Wait::Signal { address } => format!("a signal on {}", name(address)),
             Wait::Semaphore { address } => format!("the semaphore {}", name(address)),
