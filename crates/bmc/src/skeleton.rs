@@ -16,7 +16,7 @@ use leno_ir::analysis::points_to::ObjectSet;
 use leno_ir::index::IndexVec;
 use leno_ir::index_type;
 use leno_ir::interp::ViolationKind;
-use leno_ir::program::{Place, Span};
+use leno_ir::program::{ObjectUse, Place, Span};
 use leno_logic::term::Term;
 use std::collections::BTreeMap;
 
@@ -79,11 +79,57 @@ pub struct Event {
     pub writes: Vec<Unit>,
     /// The abstract objects that it may touch.
     pub targets: ObjectSet,
-    /// Whether it may race: operations on locks and other synchronisation objects do not.
+    /// Whether it is an ordinary access to memory, and no operation on a synchronisation object.
     pub is_plain: bool,
+    /// Of an operation on a synchronisation object, where races are looked for: all of the object.
+    pub object: Option<SyncObject>,
     pub is_atomic: bool,
     pub in_section: bool,
     pub role: Role,
+}
+
+/// A synchronisation object, and what an event does to it.
+#[derive(Clone, Copy, Debug)]
+pub struct SyncObject {
+    pub address: Term,
+    pub bytes: u32,
+    pub usage: ObjectUse,
+}
+
+impl SyncObject {
+    /// The same, in an atomic section if that is so: there everything is atomic.
+    pub fn in_section(self, in_section: bool) -> SyncObject {
+        let usage = if in_section && !self.usage.is_atomic() { ObjectUse::Operates } else { self.usage };
+        SyncObject { usage, ..self }
+    }
+}
+
+impl Event {
+    /// The bytes in which it may race with others.
+    pub fn racing_bytes(&self) -> Option<(Term, u32)> {
+        match self.object {
+            Some(object) => Some((object.address, object.bytes)),
+            None => {
+                let unit = self.reads.first().or(self.writes.first()).filter(|_| self.is_plain)?;
+                Some((unit.address, unit.bytes))
+            }
+        }
+    }
+
+    /// Whether two events that touch common bytes at the same time race.
+    pub fn races(&self, other: &Event) -> bool {
+        match (&self.object, &other.object) {
+            (Some(one), Some(two)) => one.usage.races(two.usage),
+            (Some(object), None) | (None, Some(object)) => {
+                let access = if self.object.is_some() { other } else { self };
+                access.is_plain && !(access.is_atomic && object.usage.is_atomic())
+            }
+            (None, None) => {
+                let writes = !self.writes.is_empty() || !other.writes.is_empty();
+                self.is_plain && other.is_plain && !(self.is_atomic && other.is_atomic) && writes
+            }
+        }
+    }
 }
 
 /// What an event does to a mutex of the normal kind.
@@ -271,6 +317,32 @@ pub struct Sleep {
     pub address: Term,
     /// The node and the condition of its waking up.
     pub wake: Option<(NodeId, Term)>,
+    /// It does not wake up without a signal.
+    pub needs_signal: bool,
+}
+
+/// A thread waits at a barrier that may be destroyed.
+#[derive(Clone, Copy, Debug)]
+pub struct BarrierWait {
+    pub thread: ThreadIndex,
+    pub address: Term,
+    pub arrives: (NodeId, Term),
+    pub leaves: Option<(NodeId, Term)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct BarrierDestroy {
+    pub thread: ThreadIndex,
+    pub address: Term,
+    pub node: NodeId,
+    pub path: Term,
+}
+
+/// Waits at barriers, and the ends of barriers, in programs that have both.
+#[derive(Clone, Debug, Default)]
+pub struct Barriers {
+    pub waits: Vec<BarrierWait>,
+    pub destroys: Vec<BarrierDestroy>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -343,6 +415,7 @@ pub struct Skeleton {
     pub waits: Vec<Wait>,
     pub sleeps: IndexVec<SleepId, Sleep>,
     pub signals: Vec<Signal>,
+    pub barriers: Barriers,
     pub deadlock_point: Option<DeadlockPoint>,
     /// The visible instructions of threads, in program order: to guide the interpreter.
     pub steps: Vec<VisibleStep>,
@@ -390,6 +463,7 @@ impl Skeleton {
         });
         for event in &self.events {
             see(event.occurs);
+            event.object.iter().for_each(|object| see(object.address));
             for unit in event.reads.iter().chain(&event.writes) {
                 see(unit.condition);
                 see(unit.address);
@@ -402,6 +476,7 @@ impl Skeleton {
         let mut put = |all: &mut [&mut Term]| all.iter_mut().for_each(|term| **term = new(**term));
         for event in self.events.iter_mut() {
             put(&mut [&mut event.occurs]);
+            event.object.iter_mut().for_each(|object| put(&mut [&mut object.address]));
             for unit in event.reads.iter_mut().chain(&mut event.writes) {
                 put(&mut [&mut unit.condition, &mut unit.address, &mut unit.value]);
             }
@@ -445,6 +520,13 @@ impl Skeleton {
             sleep.wake.iter_mut().for_each(|(_, path)| put(&mut [path]));
         }
         self.signals.iter_mut().for_each(|signal| put(&mut [&mut signal.path, &mut signal.address]));
+        for wait in &mut self.barriers.waits {
+            put(&mut [&mut wait.address, &mut wait.arrives.1]);
+            wait.leaves.iter_mut().for_each(|(_, path)| put(&mut [path]));
+        }
+        for destroy in &mut self.barriers.destroys {
+            put(&mut [&mut destroy.address, &mut destroy.path]);
+        }
         self.deadlock_point.iter_mut().for_each(|point| put(&mut [&mut point.asked]));
         self.steps.iter_mut().for_each(|step| put(&mut [&mut step.path]));
         self.exits.iter_mut().for_each(|(path, _)| put(&mut [path]));

@@ -51,7 +51,8 @@ pub mod witness;
 pub use context::{Context, Progress};
 pub use leno_limits::{Cancel, Limits, Stop};
 pub use outcome::{
-    Assumption, Counterexample, Covered, Figure, Outcome, Reason, SourcePlace, Statistics, Unknown, Verdict,
+    Assumption, Counterexample, Covered, Figure, Outcome, Reason, SIGNALS_NEEDED, SourcePlace, Statistics, Unknown,
+    Verdict,
 };
 pub use reported::Reported;
 pub use surroundings::assumed_surroundings;

@@ -8,7 +8,7 @@ use leno_engine::{Cancel, Limits, Statistics, Unknown, assumed_surroundings, mac
 use leno_explore::Explorer;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{Body, Instr, Op, Program, Property};
-use leno_ir::witness::{Claim, Witness};
+use leno_ir::witness::Witness;
 use leno_replay::{ReplayOptions, Replayed};
 use leno_report::text;
 use std::collections::BTreeSet;
@@ -234,9 +234,9 @@ impl<'a> Checking<'a> {
     }
 
     fn confirm(&self, found: Counterexample, covered: Covered) -> (Verdict, Covered) {
-        let witness = leno_explore::shorten(self.facts, &found.witness, &replay_machine(&found.witness));
+        let witness = leno_explore::shorten(self.facts, &found.witness, &replay_machine());
         let replayed = self.options.replay.as_ref().map(|replay| {
-            let machine = replay_machine(&witness);
+            let machine = replay_machine();
             leno_replay::replay(self.facts.program(), &witness, &ReplayOptions { machine, ..replay.clone() })
         });
         if !found.is_tainted || replayed.as_ref().is_some_and(Replayed::is_confirmed) {
@@ -282,7 +282,7 @@ fn checks_overflow(program: &Program) -> bool {
     })
 }
 
-/// How the program behaves while a witness is followed: waits may end without a signal, except in a deadlock.
-pub fn replay_machine(witness: &Witness) -> leno_ir::interp::Options {
-    machine_options(!matches!(witness.claim, Claim::Deadlock { .. }))
+/// How the program behaves while a witness is followed: waits may end without a signal.
+pub fn replay_machine() -> leno_ir::interp::Options {
+    machine_options(true)
 }

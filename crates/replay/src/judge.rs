@@ -539,7 +539,8 @@ fn overlap(one: &Standing, other: &Standing) -> u64 {
 
 /// The runtime calls kinds as the code does.
 fn title_of(kind: &str) -> &'static str {
-    let known = [ViolationKind::InvalidUnlock, ViolationKind::InvalidThread];
+    use ViolationKind::{InvalidDestroy, InvalidThread, InvalidUnlock, UseAfterDestroy};
+    let known = [InvalidUnlock, InvalidDestroy, UseAfterDestroy, InvalidThread];
     known.into_iter().find(|known| format!("{known:?}") == kind).map_or("a violation", ViolationKind::title)
 }
 

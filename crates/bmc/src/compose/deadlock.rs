@@ -169,7 +169,7 @@ impl Composer<'_, '_> {
         for wait in &skeleton.waits {
             // (A wait with a deadline needs no signal.)
             if let Until::Signal(sleep) = wait.until {
-                needs_signal[sleep] = true;
+                needs_signal[sleep] = skeleton.sleeps[sleep].needs_signal;
             }
         }
         let mut in_solver = Vec::new();

@@ -7,7 +7,7 @@
 
 use crate::bound::BoundSite;
 use crate::skeleton::layout::InstanceId;
-use crate::skeleton::{Check, Event, Free, NodeId, Role, Unit};
+use crate::skeleton::{Check, Event, Free, NodeId, Role, SyncObject, Unit};
 use crate::summarize::process_end::watches_ends;
 use crate::summarize::side_effects::SideEffect;
 use crate::summarize::state::State;
@@ -38,13 +38,22 @@ pub(crate) struct Accesses {
     pub targets: ObjectSet,
     pub is_plain: bool,
     pub is_atomic: bool,
+    pub object: Option<SyncObject>,
     pub role: Role,
 }
 
 impl Accesses {
     /// Those of an ordinary instruction, which may race.
     pub fn plain(targets: ObjectSet, is_atomic: bool) -> Accesses {
-        Accesses { reads: Vec::new(), writes: Vec::new(), targets, is_plain: true, is_atomic, role: Role::Other }
+        Accesses {
+            reads: Vec::new(),
+            writes: Vec::new(),
+            targets,
+            is_plain: true,
+            is_atomic,
+            object: None,
+            role: Role::Other,
+        }
     }
 
     /// Those of an operation on a lock or another synchronisation object, which does not race.
@@ -335,7 +344,7 @@ impl Execution<'_> {
         accesses: Accesses,
         shared: Term,
     ) -> Option<NodeId> {
-        if accesses.reads.is_empty() && accesses.writes.is_empty() {
+        if accesses.reads.is_empty() && accesses.writes.is_empty() && accesses.object.is_none() {
             return None;
         }
         let at = match node {
@@ -364,7 +373,7 @@ impl Execution<'_> {
 
     /// The event of accesses that the instruction at hand makes at a node.
     pub(crate) fn event_at(&self, state: &State, node: NodeId, accesses: Accesses) -> Event {
-        let Accesses { reads, writes, targets, is_plain, is_atomic, role } = accesses;
+        let Accesses { reads, writes, targets, is_plain, is_atomic, object, role } = accesses;
         let (place, span) = self.here;
         Event {
             node,
@@ -376,6 +385,7 @@ impl Execution<'_> {
             writes,
             targets,
             is_plain,
+            object,
             is_atomic: is_atomic || state.section.is_some(),
             in_section: state.section.is_some(),
             role,

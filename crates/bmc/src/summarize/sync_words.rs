@@ -244,6 +244,7 @@ impl Execution<'_> {
                 writes: Vec::new(),
                 targets: look.targets,
                 is_plain: false,
+                object: None,
                 is_atomic: true,
                 in_section: false,
                 role: Role::Other,

@@ -107,7 +107,7 @@ fn deadlock(machine: &Machine<'_>, wanted: &[Span]) -> Option<What> {
         spans.sort_by_key(order);
         spans == wanted
     };
-    let is_stuck = machine.threads().ids().all(|thread| !machine.enabled(thread));
+    let is_stuck = machine.threads().ids().all(|thread| machine.is_stuck(thread));
     let blocked = match is_stuck.then(|| machine.deadlock()) {
         Some(Ending::Deadlock(blocked)) if is_wanted(&blocked) => blocked,
         _ => stuck_for_ever(machine).into_iter().find(|blocked| is_wanted(blocked))?,

@@ -1,9 +1,10 @@
 // Cancellation: pthread_cancel, pthread_testcancel, pthread_setcancelstate, pthread_setcanceltype.
 //
 // Each thread has a record from its creation to its end, in one list. Cancelling marks the record; the thread acts on it
-// at its next cancellation point: pthread_testcancel, sleeping, and before and after it waits for a condition variable, a
+// at its next cancellation point: pthread_testcancel, sleeping, and while it waits for a condition variable, a
 // semaphore or another thread. One that sleeps on a condition variable is woken (with its companions: for
-// them the wake-up is spurious). Asynchronous cancellation is treated as deferred.
+// them the wake-up is spurious). Those who wait for a semaphore or for the end of a thread sleep until something happens that
+// they may wait for, and then look. Asynchronous cancellation is treated as deferred.
 
 void *malloc(unsigned long size);
 void free(void *object);
@@ -18,6 +19,10 @@ int __leno_cond_wake(void *condition, void *mutex);
 int __leno_cond_wake_timed(void *condition, void *mutex, const void *deadline);
 int __leno_cond_relock(void *mutex);
 int __leno_cond_broadcast(void *condition);
+int __leno_sem_trywait(void *semaphore);
+int __leno_sem_post(void *semaphore);
+int pthread_mutex_lock(void *mutex);
+int pthread_mutex_unlock(void *mutex);
 
 typedef struct record {
     unsigned long thread;
@@ -32,6 +37,16 @@ static record *records;
 static record of_main;
 static _Thread_local record *mine;
 static _Thread_local int disabled, asynchronous;
+
+// A mutex and a condition variable, for those who wait until a semaphore was posted, a thread has ended, or one was cancelled.
+static long monitor[8], changes[8];
+
+static void tell_changes(void)
+{
+    pthread_mutex_lock(monitor);
+    __leno_cond_broadcast(changes);
+    pthread_mutex_unlock(monitor);
+}
 
 static record *find(unsigned long thread)
 {
@@ -88,6 +103,7 @@ void __leno_forget_thread(void)
     if (mine && mine != &of_main)
         free(mine);
     mine = 0;
+    tell_changes();
 }
 
 int pthread_cancel(unsigned long thread)
@@ -101,6 +117,7 @@ int pthread_cancel(unsigned long thread)
             __leno_cond_broadcast(other->condition);
     }
     __leno_atomic_end();
+    tell_changes();
     return other ? 0 : 3;
 }
 
@@ -148,6 +165,57 @@ int __leno_cancellable_wait(void *condition, void *mutex, const void *deadline)
     }
     __leno_cancellation_point();
     return result;
+}
+
+// Ends the thread if it was cancelled; otherwise sleeps until something has changed. The monitor is locked, and is not afterwards.
+static void sleep_on(void)
+{
+    if (is_cancelled()) {
+        pthread_mutex_unlock(monitor);
+        __leno_cancellation_point();
+        return;
+    }
+    __leno_cond_sleep(changes, monitor);
+    __leno_cond_wake(changes, monitor);
+}
+
+int __leno_cancellable_sem_wait(void *semaphore)
+{
+    __leno_cancellation_point();
+    for (;;) {
+        pthread_mutex_lock(monitor);
+        if (__leno_sem_trywait(semaphore) == 0) {
+            pthread_mutex_unlock(monitor);
+            return 0;
+        }
+        sleep_on();
+    }
+}
+
+int __leno_waking_sem_post(void *semaphore)
+{
+    pthread_mutex_lock(monitor);
+    int result = __leno_sem_post(semaphore);
+    __leno_cond_broadcast(changes);
+    pthread_mutex_unlock(monitor);
+    return result;
+}
+
+// Waits until a thread has ended, before it is joined.
+void __leno_await_end(unsigned long thread)
+{
+    __leno_cancellation_point();
+    for (;;) {
+        pthread_mutex_lock(monitor);
+        __leno_atomic_begin();
+        record *other = find(thread);
+        __leno_atomic_end();
+        if (!other) {
+            pthread_mutex_unlock(monitor);
+            return;
+        }
+        sleep_on();
+    }
 }
 
 int pthread_setcancelstate(int state, int *old)

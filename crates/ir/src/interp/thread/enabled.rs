@@ -5,7 +5,7 @@ use super::machine::{Machine, Status, Thread, ThreadId};
 use super::sync::Wait;
 use crate::interp::memory::Kind;
 use crate::interp::value::eval::Ex;
-use crate::program::{Body, LockKind, Op, Order, TerminatorKind};
+use crate::program::{Body, Instr, Op, Order, TerminatorKind};
 
 /// The bytes that a step would touch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -63,7 +63,21 @@ impl Machine<'_> {
 
     /// What the thread would wait for if there were no atomic sections.
     fn wait_alone(&self, thread: ThreadId) -> Option<Wait> {
-        if self.over { Some(Wait::Ended) } else { self.own_wait(thread) }
+        if self.over {
+            return Some(Wait::Ended);
+        }
+        self.own_wait(thread).filter(|wait| !self.may_wake_unasked(thread, *wait))
+    }
+
+    /// Whether a thread that waits for a signal may wake up without one.
+    pub(in crate::interp) fn may_wake_unasked(&self, thread: ThreadId, wait: Wait) -> bool {
+        self.spurious_wakeups && !self.threads[thread].sleeps_on && matches!(wait, Wait::Signal { .. })
+    }
+
+    /// Whether a thread cannot go on unless another one does something. (A sleeper that could only wake up without a
+    /// signal is stuck.)
+    pub fn is_stuck(&self, thread: ThreadId) -> bool {
+        self.threads[thread].status != Status::Running || self.blocked(thread).is_some()
     }
 
     /// What the thread waits for, or waited for when the process ended.
@@ -213,8 +227,11 @@ impl Machine<'_> {
                     access(ptr, *bits, true, true)
                 }
                 Rare::Spawn { handle: Some((ptr, bits)), .. } => access(ptr, *bits, true, false),
-                Rare::Sync { step, at, .. } => {
-                    Some(Footprint { address: value(at)?, len: sync_len(*step), writes: true, atomic: true })
+                Rare::Sync { at, .. } => {
+                    let Next::Instr(Instr { op: Op::Sync { op, .. }, .. }) = self.next_op(thread) else { return None };
+                    let address = value(at)?;
+                    let len = self.object_len(address, op.object_bytes(self.program().model));
+                    Some(Footprint { address, len, writes: true, atomic: op.object_use().is_atomic() })
                 }
                 Rare::Free { ptr } => {
                     let address = value(ptr)?;
@@ -228,6 +245,12 @@ impl Machine<'_> {
         }
     }
 
+    /// How many of the bytes of a synchronisation object there are.
+    pub fn object_len(&self, address: u64, bytes: u32) -> u64 {
+        let rest = self.memory.find(address).map(|(instance, offset)| instance.size.saturating_sub(offset));
+        u64::from(bytes).min(rest.unwrap_or(u64::MAX)).max(4)
+    }
+
     fn is_atomic(&self, thread: ThreadId) -> bool {
         let order = match self.next_op(thread) {
             Next::Instr(instr) => match &instr.op {
@@ -238,27 +261,6 @@ impl Machine<'_> {
             Next::Terminator(_) => Order::NotAtomic,
         };
         order != Order::NotAtomic
-    }
-}
-
-/// How many bytes of a synchronisation object a step looks at.
-fn sync_len(step: SyncStep) -> u64 {
-    match step {
-        SyncStep::LockInit(LockKind::Mutex)
-        | SyncStep::LockDestroy(LockKind::Mutex)
-        | SyncStep::Lock(LockKind::Mutex)
-        | SyncStep::TryLock(LockKind::Mutex)
-        | SyncStep::Unlock(LockKind::Mutex)
-        | SyncStep::CondRelock => 20,
-        SyncStep::BarrierInit | SyncStep::BarrierDestroy | SyncStep::BarrierArrive | SyncStep::BarrierLeave => 12,
-        SyncStep::RwInit
-        | SyncStep::RwDestroy
-        | SyncStep::ReadLock
-        | SyncStep::TryReadLock
-        | SyncStep::WriteLock
-        | SyncStep::TryWriteLock
-        | SyncStep::RwUnlock => 8,
-        _ => 4,
     }
 }
 
@@ -356,6 +358,7 @@ impl Machine<'_> {
         let state = &self.threads[thread];
         let mut hash = u64::from(state.pc) ^ 0x9e37_79b9_7f4a_7c15;
         let mut add = |value: u64| hash = (hash.rotate_left(23) ^ value).wrapping_mul(0x9fb2_1c65_1e98_df25);
+        add(u64::from(state.sleeps_on));
         for caller in &state.callers {
             add(u64::from(caller.pc));
         }

@@ -22,6 +22,8 @@ pub enum Source {
     External,
     /// A weak compare-exchange that would succeed: 1 makes it fail.
     Spurious,
+    /// A thread falls asleep on a condition variable: with 1 it may wake up without a signal.
+    WakeUp,
 }
 
 /// An open file, by number. 0, 1 and 2 are the standard streams.
