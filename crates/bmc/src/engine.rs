@@ -2,7 +2,9 @@
 
 use crate::bound::deepen::{Completed, Unknown};
 use crate::{Calls, Mode, Staged, Stats, Task, check};
-use leno_engine::{Assumption, Context, Counterexample, Covered, Engine, Outcome, Reason, SIGNALS_NEEDED, Statistics, Stop, Verdict};
+use leno_engine::{
+    Assumption, Context, Counterexample, Covered, Engine, Outcome, Reason, SIGNALS_NEEDED, Statistics, Stop, Verdict,
+};
 use leno_ir::analysis::facts::Facts;
 use leno_ir::analysis::wakeups::where_unasked_wakeups_matter;
 

@@ -3,7 +3,10 @@
 use crate::search::explore;
 use crate::task::{Explored, Incomplete, Stats};
 use crate::witness::witness;
-use leno_engine::{Assumption, Context, Counterexample, Covered, Engine, Outcome, Reason, SIGNALS_NEEDED, Statistics, Task, Unknown, Verdict};
+use leno_engine::{
+    Assumption, Context, Counterexample, Covered, Engine, Outcome, Reason, SIGNALS_NEEDED, Statistics, Task, Unknown,
+    Verdict,
+};
 use leno_ir::analysis::facts::Facts;
 
 /// Looks at every schedule that makes a difference, once.

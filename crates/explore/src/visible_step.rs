@@ -51,7 +51,10 @@ impl Environment for Inputs {
         self.asked.push(choice);
         self.asked_by.push(Some(thread).filter(|_| source != Source::WakeUp));
         if !Choice::is_exhaustive(width) {
-            self.incomplete = Some("a nondeterministic value of more than 8 bits");
+            self.incomplete = Some(match source {
+                Source::External => "a function of which nothing is known",
+                _ => "a nondeterministic value of more than 8 bits",
+            });
         }
         choice.value()
     }
@@ -169,6 +172,8 @@ pub struct Effect {
     pub is_lasting: bool,
     /// The locks that it took, less those that it gave back: a sum of hashes, 0 when both are the same.
     pub locks: u64,
+    /// A wait has ended without a signal.
+    pub woke_unasked: bool,
 }
 
 fn lock_hash(address: u64, state: Option<Value>) -> u64 {
@@ -230,7 +235,11 @@ impl Observer for Changes<'_> {
                 None => self.effect.is_lasting = true,
             },
             // A signal that is used up is used up for all.
-            Change::Woken => self.effect.is_lasting |= !machine.wakes_unasked(thread),
+            Change::Woken => {
+                let is_unasked = machine.wakes_unasked(thread);
+                self.effect.is_lasting |= !is_unasked;
+                self.effect.woke_unasked |= is_unasked;
+            }
             Change::Written => match machine.footprint(thread) {
                 Some(at) if self.statics.shared[pc] || !machine.is_on_stack(thread, at.address) => {
                     let len = at.len.min(16);

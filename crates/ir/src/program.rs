@@ -541,7 +541,11 @@ impl SyncOp {
             | SyncOp::TryLock(LockKind::Mutex)
             | SyncOp::Unlock(LockKind::Mutex)
             | SyncOp::CondRelock => MUTEX_BYTES[usize::from(is_64)],
-            SyncOp::LockInit { .. } | SyncOp::LockDestroy(_) | SyncOp::Lock(_) | SyncOp::TryLock(_) | SyncOp::Unlock(_) => 4,
+            SyncOp::LockInit { .. }
+            | SyncOp::LockDestroy(_)
+            | SyncOp::Lock(_)
+            | SyncOp::TryLock(_)
+            | SyncOp::Unlock(_) => 4,
             SyncOp::RwInit
             | SyncOp::RwDestroy
             | SyncOp::ReadLock
@@ -561,9 +565,10 @@ impl SyncOp {
             | SyncOp::SemTryWait
             | SyncOp::SemPost
             | SyncOp::SemGetValue => [16, 32][usize::from(is_64)],
-            SyncOp::BarrierInit { .. } | SyncOp::BarrierDestroy | SyncOp::BarrierArrive | SyncOp::BarrierLeave { .. } => {
-                [20, 32][usize::from(is_64)]
-            }
+            SyncOp::BarrierInit { .. }
+            | SyncOp::BarrierDestroy
+            | SyncOp::BarrierArrive
+            | SyncOp::BarrierLeave { .. } => [20, 32][usize::from(is_64)],
             SyncOp::OnceBegin | SyncOp::OnceEnd => 4,
         }
     }

@@ -2,7 +2,8 @@
 
 use leno_bmc::StagedEngine;
 use leno_engine::{
-    Assumption, Context, Counterexample, Covered, Engine, Outcome, Progress, Properties, Reason, Reported, Stop, Task,
+    Assumption, Context, Counterexample, Covered, Engine, Outcome, Progress, Properties, Reason, Reported,
+    SIGNALS_NEEDED, Stop, Task,
 };
 use leno_engine::{Cancel, Limits, Statistics, Unknown, assumed_surroundings, machine_options};
 use leno_explore::Explorer;
@@ -199,6 +200,9 @@ impl<'a> Checking<'a> {
     fn by_turns(&self) -> Checked {
         let at_most = |turn: Duration| Some(self.time_left().map_or(turn, |left| left.min(turn)));
         let first = self.ask(&self.options.staged, at_most(FIRST_TURN));
+        if first.assumptions.iter().any(needs_signals) && !self.is_over() {
+            return self.look_for_wakeups(first);
+        }
         if !matches!(first.verdict, Verdict::Unknown(_)) || self.is_over() {
             return first;
         }
@@ -211,6 +215,23 @@ impl<'a> Checking<'a> {
             true => self.ask(&self.options.staged, self.time_left()),
             false => first,
         }
+    }
+
+    /// Whether a deadlock needs wake-ups without a signal, in loops, is for exploration to say, if it is quick.
+    fn look_for_wakeups(&self, mut safe: Checked) -> Checked {
+        let time = self.start.elapsed().max(SHORTEST_LOOK).min(SECOND_TURN);
+        let timeout = Some(self.time_left().map_or(time, |left| left.min(time)));
+        let properties = Properties { deadlock: true, ..Properties::NONE };
+        let task = Task { properties, ..self.task.clone() };
+        let looked = Checking { task, timeout, start: Instant::now(), ..*self }.ask(&Explorer, timeout);
+        match looked.verdict {
+            Verdict::Unsafe(..) => return looked,
+            Verdict::Safe if !looked.assumptions.iter().any(needs_signals) => {
+                safe.assumptions.retain(|assumption| !needs_signals(assumption));
+            }
+            _ => {}
+        }
+        safe
     }
 
     /// What one engine says, and what becomes of that on the real program.
@@ -271,6 +292,10 @@ impl<'a> Checking<'a> {
         };
         Unknown { reason: Reason::Because(reason), advice }
     }
+}
+
+fn needs_signals(assumption: &Assumption) -> bool {
+    assumption.what == SIGNALS_NEEDED
 }
 
 /// Whether the program was compiled with checks of signed arithmetic.

@@ -12,9 +12,9 @@
 use crate::compose::{Composer, PossibleViolation};
 use crate::skeleton::{DeadlockPoint, NodeId, SleepId, Until, Wait};
 use leno_axioms::Event;
+use leno_axioms::guards::implying_all;
 use leno_axioms::order::Unknown;
 use leno_axioms::signals::{self, Signal, Signals, Sleep};
-use leno_axioms::guards::implying_all;
 use leno_axioms::stuck::{AtLock, Blocked, Standing, Thread, all_stuck, has_ended, never_released, stuck};
 use leno_ir::index::{Idx, IndexVec};
 use leno_logic::literal::Lit;

@@ -38,9 +38,8 @@ impl Composer<'_, '_> {
                 let same = self.bounded.terms.eq(wait.address, destroy.address);
                 let arrives = self.bounded.terms.and2(path, same);
                 let arrives = Event { node: self.node(node), occurs: self.literal(arrives) };
-                let leaves = wait
-                    .leaves
-                    .map(|(node, path)| Event { node: self.node(node), occurs: self.literal(path) });
+                let leaves =
+                    wait.leaves.map(|(node, path)| Event { node: self.node(node), occurs: self.literal(path) });
                 let stay = exclusion::Section::with_one_end(arrives, leaves);
                 exclusion::exclude(&mut self.solver, [&stay, &end], [true; 2]);
             }

@@ -118,7 +118,9 @@ impl Execution<'_> {
         let (thread, node) = (self.thread, self.last);
         let barriers = &mut self.skeleton.barriers;
         match op {
-            SyncOp::BarrierArrive => barriers.waits.push(BarrierWait { thread, address, arrives: (node, path), leaves: None }),
+            SyncOp::BarrierArrive => {
+                barriers.waits.push(BarrierWait { thread, address, arrives: (node, path), leaves: None })
+            }
             // (The step that follows it at once.)
             SyncOp::BarrierLeave { .. } => {
                 let wait = barriers.waits.last_mut().filter(|wait| wait.thread == thread && wait.leaves.is_none());
@@ -164,14 +166,7 @@ impl Execution<'_> {
     }
 
     /// An access to all of an object, at a node or at a new one, if races are looked for.
-    fn touch_object(
-        &mut self,
-        state: &mut State,
-        reached: Reached,
-        address: Term,
-        op: &SyncOp,
-        node: Option<NodeId>,
-    ) {
+    fn touch_object(&mut self, state: &mut State, reached: Reached, address: Term, op: &SyncOp, node: Option<NodeId>) {
         if let (Some(object), Some(shared)) = (self.object(address, op), reached.shared) {
             let object = Some(object.in_section(state.section.is_some()));
             let accesses = Accesses { object, ..Accesses::synchronising(reached.targets) };
@@ -266,13 +261,7 @@ impl Execution<'_> {
     }
 
     /// Gives a signal, at the node of this step if it has one.
-    fn signal(
-        &mut self,
-        mut state: State,
-        address: Term,
-        is_broadcast: bool,
-        before: NodeId,
-    ) -> Option<(State, Term)> {
+    fn signal(&mut self, mut state: State, address: Term, is_broadcast: bool, before: NodeId) -> Option<(State, Term)> {
         if self.question.properties.deadlock {
             self.affect(&mut state);
             if self.last == before {

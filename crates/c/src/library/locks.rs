@@ -149,6 +149,7 @@ fn other(name: &str) -> Option<Recipe> {
             call.builder.store(place, Type::I32, value);
             call.number(0)
         },
+        "__leno_sem_wait" => |call| posix(call, SyncOp::SemWait),
         "__leno_sem_post" => |call| posix(call, SyncOp::SemPost),
         "__leno_sem_trywait" => |call| posix(call, SyncOp::SemTryWait),
         _ => return None,

@@ -24,8 +24,8 @@ use leno_engine::{Context, Properties, Task};
 use leno_ir::analysis::facts::Facts;
 use leno_ir::analysis::wakeups::where_unasked_wakeups_matter;
 use leno_ir::index::Idx;
-use leno_ir::interp::{Blocked, Ending, Image, Machine, Status, ThreadId, Violation, ViolationKind};
-use leno_ir::program::Span;
+use leno_ir::interp::{Blocked, Ending, Image, Machine, Next, Status, ThreadId, Violation, ViolationKind};
+use leno_ir::program::{Op, Span, SyncOp};
 use std::rc::Rc;
 
 /// Is told of everything that the search comes by; the search then goes on to the end.
@@ -451,19 +451,35 @@ impl<'p> Search<'_, 'p, '_> {
             return false;
         }
         let mut locks = effect.locks;
+        let mut woke_unasked = effect.woke_unasked;
         // (The event itself is in the list already, as the last one.)
         let events = self.last_of.get(thread.index()).map_or(&[][..], Vec::as_slice);
         for index in events.iter().rev().skip(1).take(LONGEST_ROUND) {
             let event = &self.events[*index as usize];
             if event.fingerprint == now && locks == 0 {
-                return true;
+                let is_missed = woke_unasked && self.wakeups == Wakeups::Chosen;
+                return !is_missed || self.has_slept_through(thread, *index as usize);
             }
             if event.effect.is_lasting {
                 return false;
             }
             locks = locks.wrapping_add(event.effect.locks);
+            woke_unasked |= event.effect.woke_unasked;
         }
         false
+    }
+
+    /// Whether a thread that woke up without a signal sleeps again, and has missed none since an event: it could as well
+    /// have slept on.
+    fn has_slept_through(&self, thread: ThreadId, since: usize) -> bool {
+        let image = self.machine.image();
+        let gives_signal = |event: &Event| match image.next_at(event.pc) {
+            Next::Instr(instr) => {
+                matches!(instr.op, Op::Sync { op: SyncOp::CondSignal | SyncOp::CondBroadcast, .. } | Op::AtomicBegin)
+            }
+            Next::Terminator(_) => false,
+        };
+        self.machine.wakes_unasked(thread) && !self.events[since..].iter().any(gives_signal)
     }
 
     pub fn clock_of(&self, thread: ThreadId) -> Clock {

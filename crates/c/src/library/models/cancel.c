@@ -21,8 +21,9 @@ int __leno_cond_relock(void *mutex);
 int __leno_cond_broadcast(void *condition);
 int __leno_sem_trywait(void *semaphore);
 int __leno_sem_post(void *semaphore);
+int __leno_sem_wait(void *semaphore);
+int __leno_cancel_of_main(void);
 int pthread_mutex_lock(void *mutex);
-int pthread_mutex_unlock(void *mutex);
 
 typedef struct record {
     unsigned long thread;
@@ -38,14 +39,17 @@ static record of_main;
 static _Thread_local record *mine;
 static _Thread_local int disabled, asynchronous;
 
-// A mutex and a condition variable, for those who wait until a semaphore was posted, a thread has ended, or one was cancelled.
+// A mutex and a condition variable, for those who wait until a semaphore was posted, a thread has ended, or one was cancelled;
+// and whether a thread has ever done so. (The main thread waits as usual: it cannot be cancelled.)
 static long monitor[8], changes[8];
+static int is_waited;
 
 static void tell_changes(void)
 {
-    pthread_mutex_lock(monitor);
-    __leno_cond_broadcast(changes);
-    pthread_mutex_unlock(monitor);
+    __leno_atomic_begin();
+    if (is_waited)
+        __leno_cond_broadcast(changes);
+    __leno_atomic_end();
 }
 
 static record *find(unsigned long thread)
@@ -108,6 +112,9 @@ void __leno_forget_thread(void)
 
 int pthread_cancel(unsigned long thread)
 {
+    // (Of which nothing is known: there is no verdict then.)
+    if (thread == 1)
+        return __leno_cancel_of_main();
     __leno_atomic_begin();
     my_record();
     record *other = find(thread);
@@ -167,54 +174,64 @@ int __leno_cancellable_wait(void *condition, void *mutex, const void *deadline)
     return result;
 }
 
-// Ends the thread if it was cancelled; otherwise sleeps until something has changed. The monitor is locked, and is not afterwards.
-static void sleep_on(void)
+// In an atomic section: falls asleep until something has changed, unless the thread was cancelled.
+static int fall_asleep(void)
 {
-    if (is_cancelled()) {
-        pthread_mutex_unlock(monitor);
-        __leno_cancellation_point();
-        return;
-    }
+    if (my_record()->cancelled && !disabled)
+        return 0;
+    is_waited = 1;
+    pthread_mutex_lock(monitor);
     __leno_cond_sleep(changes, monitor);
-    __leno_cond_wake(changes, monitor);
+    return 1;
+}
+
+static void wake_up(int was_asleep)
+{
+    if (was_asleep)
+        __leno_cond_wake(changes, monitor);
+    __leno_cancellation_point();
 }
 
 int __leno_cancellable_sem_wait(void *semaphore)
 {
+    if (__leno_self() == 1)
+        return __leno_sem_wait(semaphore);
     __leno_cancellation_point();
     for (;;) {
-        pthread_mutex_lock(monitor);
-        if (__leno_sem_trywait(semaphore) == 0) {
-            pthread_mutex_unlock(monitor);
+        __leno_atomic_begin();
+        int has_got_it = __leno_sem_trywait(semaphore) == 0;
+        int sleeps = !has_got_it && fall_asleep();
+        __leno_atomic_end();
+        if (has_got_it)
             return 0;
-        }
-        sleep_on();
+        wake_up(sleeps);
     }
 }
 
 int __leno_waking_sem_post(void *semaphore)
 {
-    pthread_mutex_lock(monitor);
+    __leno_atomic_begin();
     int result = __leno_sem_post(semaphore);
-    __leno_cond_broadcast(changes);
-    pthread_mutex_unlock(monitor);
+    if (is_waited)
+        __leno_cond_broadcast(changes);
+    __leno_atomic_end();
     return result;
 }
 
 // Waits until a thread has ended, before it is joined.
 void __leno_await_end(unsigned long thread)
 {
+    if (__leno_self() == 1)
+        return;
     __leno_cancellation_point();
     for (;;) {
-        pthread_mutex_lock(monitor);
         __leno_atomic_begin();
-        record *other = find(thread);
+        int has_ended = !find(thread);
+        int sleeps = !has_ended && fall_asleep();
         __leno_atomic_end();
-        if (!other) {
-            pthread_mutex_unlock(monitor);
+        if (has_ended)
             return;
-        }
-        sleep_on();
+        wake_up(sleeps);
     }
 }
 

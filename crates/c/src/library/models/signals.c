@@ -25,8 +25,7 @@ struct action {
     void *restorer;
 };
 
-enum { NODEFER = 0x40000000, SIGINFO = 4 };
-#define RESETHAND 0x80000000u
+static const unsigned SIGINFO = 4, NODEFER = 0x40000000, RESETHAND = 0x80000000;
 
 // As they were set; a handler of 0 is the default, 1 ignores the signal.
 static struct state {
