@@ -317,8 +317,8 @@ pub struct Sleep {
     pub address: Term,
     /// The node and the condition of its waking up.
     pub wake: Option<(NodeId, Term)>,
-    /// It does not wake up without a signal.
-    pub needs_signal: bool,
+    /// That it has woken up without a signal: its deadline has passed, or for no reason.
+    pub late: Term,
 }
 
 /// A thread waits at a barrier that may be destroyed.
@@ -516,7 +516,7 @@ impl Skeleton {
             wait.reading.iter_mut().for_each(|(_, count)| put(&mut [count]));
         }
         for sleep in self.sleeps.iter_mut() {
-            put(&mut [&mut sleep.path, &mut sleep.address]);
+            put(&mut [&mut sleep.path, &mut sleep.address, &mut sleep.late]);
             sleep.wake.iter_mut().for_each(|(_, path)| put(&mut [path]));
         }
         self.signals.iter_mut().for_each(|signal| put(&mut [&mut signal.path, &mut signal.address]));

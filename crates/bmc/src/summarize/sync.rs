@@ -207,7 +207,8 @@ impl Execution<'_> {
         {
             Rc::make_mut(&mut state.reading).insert(lock, now);
         }
-        self.note_step(&mut state, op, place.1);
+        let writes: Vec<Term> = transition.writes.iter().map(|write| write.condition).collect();
+        self.note_step(frame, &mut state, op, place, &writes);
         Ok(Some((state, transition.result)))
     }
 
@@ -219,20 +220,35 @@ impl Execution<'_> {
         }
     }
 
-    /// Notes what a step is to other threads: taking a lock and giving it back cancel each other.
-    fn note_step(&mut self, state: &mut State, op: &SyncOp, address: Term) {
-        let effect = match op {
-            // Some instruction can observe how often a lock is held.
-            _ if self.facts.counts_locking => SideEffect::Effect,
-            SyncOp::Lock(_) | SyncOp::CondRelock | SyncOp::SemWait | SyncOp::ReadLock | SyncOp::WriteLock => {
-                SideEffect::Acquire(address)
+    /// Whether some instruction can observe how often the lock is held.
+    fn is_counted(&self, frame: &Frame, (pointer, address): (&Expr, Term)) -> bool {
+        match self.instance_at(address) {
+            Some(id) => self.facts.counted_locks.contains(self.layout.get(id).object),
+            None => self.facts.counted_locks.intersects(&self.facts.points_to.points_to(frame.func, pointer)),
+        }
+    }
+
+    /// Notes what a step is to other threads: taking a lock and giving it back cancel each other, and a step that
+    /// writes nothing (it has tried in vain) is nothing to them.
+    fn note_step(&mut self, frame: &Frame, state: &mut State, op: &SyncOp, place: (&Expr, Term), writes: &[Term]) {
+        let written = self.terms.or(writes);
+        let written = self.terms.and2(state.path, written);
+        let (_, address) = place;
+        let is_counted = self.is_counted(frame, place);
+        let (effect, condition) = match op {
+            SyncOp::Lock(_) | SyncOp::CondRelock | SyncOp::SemWait | SyncOp::ReadLock | SyncOp::WriteLock
+                if !is_counted =>
+            {
+                (SideEffect::Acquire(address), state.path)
             }
-            SyncOp::Unlock(_) | SyncOp::CondSleep { .. } | SyncOp::SemPost | SyncOp::RwUnlock => {
-                SideEffect::Release(address)
+            SyncOp::Unlock(_) | SyncOp::CondSleep { .. } | SyncOp::SemPost | SyncOp::RwUnlock if !is_counted => {
+                (SideEffect::Release(address), state.path)
             }
-            _ => SideEffect::Effect,
+            _ => (SideEffect::Effect, written),
         };
-        state.side_effects.push(effect, state.path);
+        if self.terms.as_bool(condition) != Some(false) {
+            state.side_effects.push(effect, condition);
+        }
     }
 
     // --- condition variables. Waits may end without a signal. Where deadlocks are looked for, signals matter: who sleeps
@@ -243,7 +259,6 @@ impl Execution<'_> {
         if !self.question.properties.deadlock {
             return state;
         }
-        self.affect(&mut state);
         if self.last == before {
             let node = self.next_node(&mut state);
             self.step(node, state.path);
@@ -253,10 +268,7 @@ impl Execution<'_> {
         let path = self.terms.and2(state.path, asleep);
         let (node, thread) = (self.last, self.thread);
         state.sleep = Some(self.skeleton.sleeps.next_id());
-        // (In a loop a wake-up without a signal would lead to ever more rounds.)
-        let may_wake = |wait: &Matters| wait.span == self.here.1 && !wait.is_repeated;
-        let needs_signal = !self.facts.unasked_wakeups().iter().any(may_wake);
-        self.skeleton.sleeps.push(Sleep { thread, node, path, address, wake: None, needs_signal });
+        self.skeleton.sleeps.push(Sleep { thread, node, path, address, wake: None, late: Term::FALSE });
         state
     }
 
@@ -276,11 +288,13 @@ impl Execution<'_> {
 
     fn wake(&mut self, mut state: State, timed: bool) -> Option<(State, Term)> {
         let zero = self.terms.bits(32, 0);
-        let mut result = zero;
+        let (mut result, mut late) = (zero, Term::FALSE);
         if timed {
-            let late = self.terms.variable(Sort::Bool, "timed out");
+            late = self.terms.variable(Sort::Bool, "timed out");
             let error = self.terms.bits(32, ETIMEDOUT);
             result = self.terms.ite(late, error, zero);
+        } else if state.section.is_none() && self.may_wake_unasked() {
+            late = self.terms.variable(Sort::Bool, "woke unasked");
         }
         let Some(sleep) = state.sleep.take() else { return Some((state, result)) };
         let path = state.path;
@@ -298,8 +312,20 @@ impl Execution<'_> {
         let mut state = self.restrict(state, wakes)?;
         let node = self.next_node(&mut state);
         self.step(node, state.path);
+        // A thread that took no signal has changed nothing for the others.
+        let in_time = self.terms.not(late);
+        let signalled = self.terms.and2(state.path, in_time);
+        state.side_effects.push(SideEffect::Effect, signalled);
         self.skeleton.sleeps[sleep].wake = Some((node, state.path));
+        self.skeleton.sleeps[sleep].late = late;
         Some((state, result))
+    }
+
+    /// Whether the wait at hand may end without a signal, which matters to deadlocks only in some. (In a loop that would
+    /// lead to ever more rounds.)
+    fn may_wake_unasked(&self) -> bool {
+        let is_this = |wait: &Matters| wait.span == self.here.1 && !wait.is_repeated;
+        self.question.properties.deadlock && self.facts.unasked_wakeups().iter().any(is_this)
     }
 
     /// How often a thread holds a lock for reading is part of its state, by the constant address of the lock.

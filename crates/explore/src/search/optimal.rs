@@ -167,7 +167,7 @@ pub(crate) struct Search<'a, 'p, 'v> {
     pub statics: &'a Statics,
     task: &'a Task,
     pub properties: Properties,
-    context: &'a Context,
+    pub context: &'a Context,
     /// Kept only if there is a bound on them.
     pub preemptions: Option<Preemptions>,
     wakeups: Wakeups,
