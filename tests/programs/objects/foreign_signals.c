@@ -1,5 +1,5 @@
 // What a handler does in another thread is not modelled: no verdict.
-//~ UNKNOWN staged: __leno_signal_of_another_thread
+//~ UNKNOWN staged: __leno_unmodelled_signal
 //~ UNKNOWN explore: a function of which nothing is known
 #include <pthread.h>
 #include <signal.h>

@@ -21,7 +21,7 @@ use std::rc::Rc;
 /// The deepest nesting of calls.
 const MOST_ACTIVATIONS: usize = 1_000;
 /// Functions without a body of which models of the library say by their names what they do not model.
-const UNMODELLED: &str = "__leno_";
+const UNMODELLED: &str = "__leno_unmodelled_";
 
 impl Execution<'_> {
     /// Goes from before a call to after it. None if the function never returns.

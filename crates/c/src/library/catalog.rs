@@ -101,9 +101,12 @@ pub fn real_model_of(name: &str) -> Option<&'static Model> {
     }
 }
 
-/// Whether a function without a body is one that a program that runs for real leaves to the system.
+/// Whether a function without a body is one that a program that runs for real leaves to the system, or stands for what
+/// models do not model.
 pub fn is_of_process(name: &str) -> bool {
-    name.starts_with("__leno_outside_") || model_of(name).is_some_and(|model| OF_NO_PROCESS.contains(&model.name))
+    name.starts_with("__leno_outside_")
+        || name.starts_with("__leno_unmodelled_")
+        || model_of(name).is_some_and(|model| OF_NO_PROCESS.contains(&model.name))
 }
 
 /// The model that defines a function.

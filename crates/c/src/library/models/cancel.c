@@ -22,7 +22,7 @@ int __leno_cond_broadcast(void *condition);
 int __leno_sem_trywait(void *semaphore);
 int __leno_sem_post(void *semaphore);
 int __leno_sem_wait(void *semaphore);
-int __leno_cancel_of_main(void);
+int __leno_unmodelled_cancel(void);
 int pthread_mutex_lock(void *mutex);
 
 typedef struct record {
@@ -112,12 +112,10 @@ void __leno_forget_thread(void)
 
 int pthread_cancel(unsigned long thread)
 {
-    // (Of which nothing is known: there is no verdict then.)
-    if (thread == 1)
-        return __leno_cancel_of_main();
     __leno_atomic_begin();
     my_record();
     record *other = find(thread);
+    int is_first = other == &of_main;
     if (other) {
         other->cancelled = 1;
         if (other->condition)
@@ -125,6 +123,9 @@ int pthread_cancel(unsigned long thread)
     }
     __leno_atomic_end();
     tell_changes();
+    // (Of which nothing is known: there is no verdict then.)
+    if (is_first)
+        return __leno_unmodelled_cancel();
     return other ? 0 : 3;
 }
 
@@ -174,6 +175,12 @@ int __leno_cancellable_wait(void *condition, void *mutex, const void *deadline)
     return result;
 }
 
+// All other threads have got their records from their creators.
+static int is_main(void)
+{
+    return !mine || mine == &of_main;
+}
+
 // In an atomic section: falls asleep until something has changed, unless the thread was cancelled.
 static int fall_asleep(void)
 {
@@ -194,7 +201,7 @@ static void wake_up(int was_asleep)
 
 int __leno_cancellable_sem_wait(void *semaphore)
 {
-    if (__leno_self() == 1)
+    if (is_main())
         return __leno_sem_wait(semaphore);
     __leno_cancellation_point();
     for (;;) {
@@ -221,7 +228,7 @@ int __leno_waking_sem_post(void *semaphore)
 // Waits until a thread has ended, before it is joined.
 void __leno_await_end(unsigned long thread)
 {
-    if (__leno_self() == 1)
+    if (is_main())
         return;
     __leno_cancellation_point();
     for (;;) {

@@ -1,8 +1,8 @@
 // Signals: actions, masks, and what a thread sends to itself. None comes from outside.
 //
 // A signal that is not blocked is delivered before the call that sends it returns: by raise, by pthread_kill to the thread itself, and by
-// kill to the process from the main thread, which the kernel prefers. A blocked one stays pending until it is unblocked, or sigwait
-// takes it. While a handler runs, its signal and those of its mask are blocked.
+// kill to the process from the thread that has set up handlers, if that is the main thread, which the kernel prefers. A blocked one
+// stays pending until it is unblocked, or sigwait takes it. While a handler runs, its signal and those of its mask are blocked.
 //
 // What a handler does in another thread, at any instruction there, is not modelled: where a signal would have to be delivered so, a function
 // is called of which nothing is known, so that no verdict is given.
@@ -13,7 +13,7 @@ void __leno_atomic_end(void);
 void __leno_exit_now(int status);
 int *__errno_location(void);
 unsigned long __leno_self(void);
-int __leno_signal_of_another_thread(void);
+int __leno_unmodelled_signal(void);
 
 typedef void handler(int signal);
 typedef unsigned long long signals;
@@ -35,6 +35,8 @@ static struct state {
 } states[65];
 
 static signals pending_for_process;
+// The first thread that has set a handler.
+static unsigned long caretaker;
 static _Thread_local signals blocked, pending;
 
 static signals bit_of(int signal)
@@ -73,8 +75,11 @@ static struct state exchange(int signal, const struct state *new)
 {
     __leno_atomic_begin();
     struct state old = states[signal];
-    if (new)
+    if (new) {
         states[signal] = *new;
+        if (!caretaker)
+            caretaker = __leno_self();
+    }
     __leno_atomic_end();
     return old;
 }
@@ -204,7 +209,7 @@ static int send_away(int signal)
     int is_ignored = state.handler == (handler *)1;
     if (!state.handler)
         is_ignored = signal == 17 || signal == 18 || signal == 23 || signal == 28;
-    return is_ignored ? 0 : __leno_signal_of_another_thread();
+    return is_ignored ? 0 : __leno_unmodelled_signal();
 }
 
 int pthread_kill(unsigned long thread, int signal)
@@ -225,25 +230,27 @@ int kill(int process, int signal)
         return failed(22);
     // Of other processes nothing is known.
     if (process != 1000 && process != 0)
-        return __leno_signal_of_another_thread();
+        return __leno_unmodelled_signal();
     if (signal == 0)
         return 0;
-    if (__leno_self() != 1)
-        return send_away(signal);
-    if (blocked & bit_of(signal)) {
-        __leno_atomic_begin();
+    __leno_atomic_begin();
+    int is_mine = !caretaker || caretaker == __leno_self();
+    int waits = is_mine && (blocked & bit_of(signal)) != 0;
+    if (waits)
         pending_for_process |= bit_of(signal);
-        __leno_atomic_end();
-    } else
+    __leno_atomic_end();
+    if (!is_mine)
+        return send_away(signal);
+    if (!waits)
         deliver(signal);
     return 0;
 }
 
-// A signal that comes when the time is over, at any instruction, unless it is ignored.
+// A signal that comes when the time is over, at any instruction. By default it ends the process, which hides nothing.
 unsigned alarm(unsigned seconds)
 {
-    if (seconds && exchange(14, 0).handler != (handler *)1)
-        return (unsigned)__leno_signal_of_another_thread();
+    if (seconds && (unsigned long)exchange(14, 0).handler > 1)
+        return (unsigned)__leno_unmodelled_signal();
     return 0;
 }
 
@@ -287,7 +294,7 @@ int sigwait(const unsigned long *set, int *signal)
 {
     int taken = take_pending(set_of(set));
     if (!taken)
-        return __leno_signal_of_another_thread();
+        return __leno_unmodelled_signal();
     *signal = taken;
     return 0;
 }
