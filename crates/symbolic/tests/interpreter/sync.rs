@@ -278,7 +278,8 @@ fn check(model: DataModel, step: &Step) {
         }
     }
     println!("{:<28} {waited:>5} waited {went:>5} went on {failed:>5} failed", step.text);
-    assert!(went > 0);
+    // (Whoever reads cannot destroy.)
+    assert!(went > 0 || (step.text.starts_with("rw_destroy") && failed > 0));
 }
 
 /// The transition of one word for a result that is known.
