@@ -139,6 +139,7 @@ pub fn compose(bounded: &mut BoundedProgram<'_>, pruned: &Pruned, mut solver: So
     composer.memory(pruned)?;
     composer.order(&pruned.order_variables);
     composer.exclude(&pruned.exclusions);
+    composer.destroy_barriers();
     composer.section_splits();
     composer.joins();
     composer.frees();

@@ -3,8 +3,12 @@
 use crate::bound::deepen::{Completed, Unknown};
 use crate::stale_addresses::with_reads;
 use crate::{Calls, Mode, Staged, Stats, Task, check};
-use leno_engine::{Context, Counterexample, Covered, Engine, Outcome, Properties, Reason, Statistics, Stop, Verdict};
+use leno_engine::{
+    Assumption, Context, Counterexample, Covered, Engine, Outcome, Properties, Reason, SIGNALS_NEEDED, Statistics,
+    Stop, Verdict,
+};
 use leno_ir::analysis::facts::Facts;
+use leno_ir::analysis::wakeups::where_unasked_wakeups_matter;
 use leno_ir::program::Reuse;
 use std::collections::BTreeSet;
 
@@ -53,8 +57,18 @@ impl Engine for StagedEngine {
             }
             Staged::Unknown(unknown) => undecided(&stats, unknown),
         };
-        Outcome { verdict, covered, assumptions: Vec::new(), statistics: statistics(&stats) }
+        let assumptions = match verdict {
+            Verdict::Safe if task.properties.deadlock => assumed_signals(facts).into_iter().collect(),
+            _ => Vec::new(),
+        };
+        Outcome { verdict, covered, assumptions, statistics: statistics(&stats) }
     }
+}
+
+/// Waits in loops are taken to end with signals only, where deadlocks are looked for.
+fn assumed_signals(facts: &Facts<'_>) -> Option<Assumption> {
+    let matters = where_unasked_wakeups_matter(facts).into_iter().find(|wait| wait.is_repeated)?;
+    Some(Assumption::new(SIGNALS_NEEDED).at(facts.program(), matters.span))
 }
 
 fn covered_by_proof(stats: &Stats) -> Covered {

@@ -219,6 +219,7 @@ impl<'p> Execution<'p> {
             last: NodeId(0),
             finished: never,
             result: nothing,
+            reading: Vec::new(),
             inputs: Vec::new(),
         });
         index
@@ -253,6 +254,7 @@ impl<'p> Execution<'p> {
         if let Some(end) = self.merge(ends)? {
             let thread = &mut self.skeleton.threads[started.index];
             thread.finished = end.path;
+            thread.reading = end.reading.iter().map(|(lock, count)| (*lock, *count)).collect();
             thread.result = end.locals[0].unwrap_or(thread.result);
             self.end_thread_locals(started.index, last, end.path);
         }

@@ -11,7 +11,9 @@ use crate::compose::{Composition, PossibleViolation};
 use crate::skeleton::{Event, NodeId, ThreadIndex};
 use guided_run::{GuidedRun, RunResult};
 use leno_engine::machine_options;
-use leno_engine::witness::{claim_deadlock, claim_race, claim_unordered, claim_violation, conflict, racer, wait_cycle};
+use leno_engine::witness::{
+    claim_deadlock, claim_race, claim_unordered, claim_violation, conflict, racer, stuck_for_ever,
+};
 use leno_ir::index::IndexVec;
 use leno_ir::interp::{Ending, Image, Machine, ThreadId, ViolationKind};
 use leno_ir::program::Place;
@@ -133,8 +135,7 @@ fn plan(
 fn follow(bounded: &BoundedProgram<'_>, plan: Plan, wanted: PossibleViolation) -> Result<Witness, String> {
     let skeleton = &bounded.skeleton;
     let image = Image::new(bounded.facts.program);
-    let looks_for_deadlock = matches!(wanted, PossibleViolation::Deadlock | PossibleViolation::LockCycle);
-    let machine = Machine::new(&image, &machine_options(!looks_for_deadlock));
+    let machine = Machine::new(&image, &machine_options(true));
     let mut run = GuidedRun::new(bounded, machine, plan.inputs);
     let mut violation = None;
     let mut ended = None;
@@ -188,16 +189,21 @@ fn follow(bounded: &BoundedProgram<'_>, plan: Plan, wanted: PossibleViolation) -
         }
         (PossibleViolation::Deadlock | PossibleViolation::LockCycle, None) => {
             for thread in plan.stuck {
-                if let Some(id) = run.thread(thread) {
+                let Some(id) = run.thread(thread) else { continue };
+                // (A thread that is not stuck in the model, but goes no further there, may be able to: it stays.)
+                if matches!(wanted, PossibleViolation::Deadlock) || run.trial().until_wait(id).is_ok() {
                     run.until_wait(id)?;
                 }
             }
             let waiting = match (wanted, run.machine.deadlock()) {
                 (PossibleViolation::LockCycle, _) => {
-                    wait_cycle(&run.machine).ok_or("the locks are not waited for in a circle")?
+                    let stuck = stuck_for_ever(&run.machine).into_iter().next();
+                    stuck.ok_or("nobody waits for what is never given back")?
                 }
                 // (The last thread to reach its wait may have woken another one.)
-                (_, Ending::Deadlock(waiting)) if !waiting.is_empty() && run.machine.enabled_threads().is_empty() => {
+                (_, Ending::Deadlock(waiting))
+                    if !waiting.is_empty() && run.machine.threads().ids().all(|id| run.machine.is_stuck(id)) =>
+                {
                     waiting
                 }
                 _ => return Err("the threads are not stuck".to_string()),

@@ -54,7 +54,8 @@ pub use context::{Context, Progress};
 pub use leno_limits::{Cancel, Limits, Stop};
 pub use orders::assumed_orders;
 pub use outcome::{
-    Assumption, Counterexample, Covered, Figure, Outcome, Reason, SourcePlace, Statistics, Unknown, Verdict,
+    Assumption, Counterexample, Covered, Figure, Outcome, Reason, SIGNALS_NEEDED, SourcePlace, Statistics, Unknown,
+    Verdict,
 };
 pub use reported::Reported;
 pub use surroundings::{assumed_moves, assumed_surroundings};

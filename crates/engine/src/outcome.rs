@@ -95,6 +95,9 @@ impl Covered {
     }
 }
 
+/// Assumed where it was not found out whether a wake-up without a signal can lead to a deadlock.
+pub const SIGNALS_NEEDED: &str = "no wait on a condition variable ends without a signal on the way to a deadlock";
+
 /// Something that a SAFE takes for granted, without a proof: `no access is out of bounds (queue.c:31)`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Assumption {

@@ -7,6 +7,7 @@
 use crate::visible_step::{Effect, Written};
 pub use leno_ir::interp::Clock;
 use leno_ir::interp::ThreadId;
+use leno_ir::program::ObjectUse;
 use std::rc::Rc;
 
 /// What an event did to memory.
@@ -18,10 +19,13 @@ pub enum Access {
         kind: DataKind,
         atomic: bool,
     },
-    /// A step on a synchronisation object.
+    /// A step on a synchronisation object of so many bytes.
     Sync {
         address: u64,
+        len: u32,
         step: SyncKind,
+        /// Whether it races with accesses of other kinds; None if it is no access.
+        usage: Option<ObjectUse>,
     },
     /// Ends the life of an object: as a write, but a later access is a memory error, not a race. Such an error is one
     /// of these, too.
@@ -143,11 +147,11 @@ impl Access {
         }
     }
 
-    /// The bytes that it touches. A synchronisation object is its first word to other accesses.
+    /// The bytes that it touches.
     fn bytes(self) -> (u64, u64) {
         match self {
             Access::Data { address, len, .. } => (address, u64::from(len)),
-            Access::Sync { address, .. } => (address, 4),
+            Access::Sync { address, len, .. } => (address, u64::from(len)),
             Access::End { address, len } => (address, len),
             Access::Spawn | Access::Handle(_) | Access::Heap(_) | Access::Everything => (0, 0),
         }
@@ -170,10 +174,19 @@ impl Access {
         }
     }
 
-    /// Whether two conflicting accesses are a data race: both are data, and not both atomic.
+    /// Whether two conflicting accesses are a data race: to data, or to the bytes of a synchronisation object, and not
+    /// both atomic.
     pub fn races(self, other: Access) -> bool {
         match (self, other) {
             (Access::Data { atomic: a, .. }, Access::Data { atomic: b, .. }) => !(a && b) && self.conflicts(other),
+            (Access::Data { atomic, .. }, Access::Sync { usage, .. })
+            | (Access::Sync { usage, .. }, Access::Data { atomic, .. }) => {
+                let is_atomic = usage.is_none_or(|usage| atomic && usage.is_atomic());
+                !is_atomic && self.conflicts(other)
+            }
+            (Access::Sync { usage: Some(a), .. }, Access::Sync { usage: Some(b), .. }) => {
+                a.races(b) && self.conflicts(other)
+            }
             _ => false,
         }
     }

@@ -17,7 +17,8 @@ use leno_ir::interp::{
 use leno_ir::library_memory::only_shows;
 use leno_ir::points_to::{AbstractObject, PointsTo};
 use leno_ir::program::{
-    Body, Callee, Expr, FuncId, LockKind, Op, Order, Program, RmwOp, SlotId, Storage, SyncOp, TerminatorKind,
+    Body, Callee, Expr, FuncId, LockKind, ObjectUse, Op, Order, Program, RmwOp, SlotId, Storage, SyncOp,
+    TerminatorKind, mutex_bytes,
 };
 use leno_ir::sharing::{SharedObjects, Sharing};
 use leno_ir::witness::Observer;
@@ -28,8 +29,9 @@ use std::collections::BTreeSet;
 pub struct Inputs {
     pub script: Vec<Choice>,
     pub asked: Vec<Choice>,
-    /// The threads that asked: a new thread runs up to its first visible step within the event that created it.
-    pub asked_by: Vec<ThreadId>,
+    /// The threads that asked: a new thread runs up to its first visible step within the event that created it. None
+    /// where the search itself wants to know, and the program asks for nothing.
+    pub asked_by: Vec<Option<ThreadId>>,
     /// Something was asked for that cannot be enumerated.
     pub incomplete: Option<&'static str>,
     world: Isolated,
@@ -56,13 +58,16 @@ impl Environment for Inputs {
         &mut self.world
     }
 
-    fn nondet(&mut self, thread: ThreadId, width: u16, _: Source) -> u128 {
+    fn nondet(&mut self, thread: ThreadId, width: u16, source: Source) -> u128 {
         let index = self.script.get(self.asked.len()).map_or(0, |choice| choice.index);
         let choice = Choice { width, index };
         self.asked.push(choice);
-        self.asked_by.push(thread);
+        self.asked_by.push(Some(thread).filter(|_| source != Source::WakeUp));
         if !Choice::is_exhaustive(width) {
-            self.incomplete = Some("a nondeterministic value of more than 8 bits");
+            self.incomplete = Some(match source {
+                Source::External => "a function of which nothing is known",
+                _ => "a nondeterministic value of more than 8 bits",
+            });
         }
         choice.value()
     }
@@ -221,6 +226,8 @@ pub struct Effect {
     pub is_lasting: bool,
     /// The locks that it took, less those that it gave back: a sum of hashes, 0 when both are the same.
     pub locks: u64,
+    /// A wait has ended without a signal.
+    pub woke_unasked: bool,
 }
 
 fn lock_hash(address: u64, state: Option<Value>) -> u64 {
@@ -296,7 +303,11 @@ impl Observer for Changes<'_> {
                 None => self.effect.is_lasting = true,
             },
             // A signal that is used up is used up for all.
-            Change::Woken => self.effect.is_lasting |= !machine.wakes_unasked(thread),
+            Change::Woken => {
+                let is_unasked = machine.wakes_unasked(thread);
+                self.effect.is_lasting |= !is_unasked;
+                self.effect.woke_unasked |= is_unasked;
+            }
             Change::Written => match machine.footprint(thread) {
                 Some(at) if self.statics.shared[pc] || !machine.is_on_stack(thread, at.address) => {
                     let len = at.len.min(16);
@@ -530,7 +541,7 @@ fn may_be_split(access: &mut Access) {
 fn seen_by(wait: Wait) -> Option<Access> {
     match wait {
         Wait::Join(target) => Some(Access::Handle(target)),
-        _ => waits_at(wait).map(|address| Access::Sync { address, step: SyncKind::Other }),
+        _ => waits_at(wait).map(|address| Access::Sync { address, len: 4, step: SyncKind::Other, usage: None }),
     }
 }
 
@@ -642,8 +653,10 @@ fn is_last_step(machine: &Machine<'_>, thread: ThreadId) -> bool {
 }
 
 fn add_access(footprint: &mut Footprint, in_section: bool, mut access: Access) {
-    if let Access::Data { atomic, .. } = &mut access {
-        *atomic |= in_section;
+    match &mut access {
+        Access::Data { atomic, .. } => *atomic |= in_section,
+        Access::Sync { usage: Some(usage), .. } if in_section && !usage.is_atomic() => *usage = ObjectUse::Operates,
+        _ => {}
     }
     if !footprint.0.contains(&access) {
         footprint.0.push(access);
@@ -672,12 +685,16 @@ pub fn add_accesses(machine: &Machine<'_>, statics: &Statics, thread: ThreadId, 
                         SyncOp::Unlock(kind) => release(machine, thread, *kind, at.address),
                         _ => sync_kind(op),
                     };
-                    add(Access::Sync { address: at.address, step });
+                    // (A thread that sleeps makes no access before it has been woken up, and may never.)
+                    let usage = Some(op.object_use()).filter(|_| !matches!(op, SyncOp::CondWake { .. }));
+                    add(Access::Sync { address: at.address, len: at.len as u32, step, usage });
                 }
                 if let SyncOp::CondSleep { .. } = op
                     && let Some(mutex) = machine.sync_operand(thread)
                 {
-                    add(Access::Sync { address: mutex, step: release(machine, thread, LockKind::Mutex, mutex) });
+                    let len = machine.object_len(mutex, mutex_bytes(machine.program().model)) as u32;
+                    let step = release(machine, thread, LockKind::Mutex, mutex);
+                    add(Access::Sync { address: mutex, len, step, usage: Some(ObjectUse::Operates) });
                 }
             }
             Op::Spawn { .. } => {

@@ -3,7 +3,6 @@
 use crate::event::Footprint;
 use crate::task::{Finding, What};
 use crate::visible_step::{Inputs, Ran, Statics, continue_without, run_event};
-use leno_engine::machine_options;
 use leno_engine::witness::{claim_deadlock, claim_race, claim_violation, racer};
 use leno_ir::analysis::facts::Facts;
 use leno_ir::interp::{Image, Machine};
@@ -14,7 +13,7 @@ use std::collections::BTreeMap;
 pub fn witness(facts: &Facts<'_>, finding: &Finding) -> Witness {
     let image = Image::new(facts.program());
     let statics = Statics::new(facts, &image);
-    let mut machine = Machine::new(&image, &machine_options(finding.spurious_wakeups));
+    let mut machine = Machine::new(&image, &finding.wakeups.options());
     let mut recorder = Recorder::default();
     let mut inputs = Inputs::default();
     let mut given = BTreeMap::new();
@@ -54,6 +53,7 @@ pub fn witness(facts: &Facts<'_>, finding: &Finding) -> Witness {
 /// What the threads asked for in an event.
 fn add_inputs(machine: &Machine<'_>, inputs: &Inputs, given: &mut BTreeMap<String, Vec<Input>>) {
     for (choice, thread) in inputs.asked.iter().zip(&inputs.asked_by) {
+        let Some(thread) = thread else { continue };
         let input = Input { width: choice.width, bits: choice.value() };
         given.entry(machine.thread_name(*thread).to_string()).or_default().push(input);
     }

@@ -560,6 +560,108 @@ pub enum SyncOp {
     OnceEnd,
 }
 
+/// What a step on a synchronisation object is to others that access the same bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum ObjectUse {
+    /// Writes it as an ordinary store would.
+    Makes,
+    /// The same; but waits for those who are on their way out.
+    Destroys,
+    /// Locks, posts, signals, …: as an atomic operation does.
+    Operates,
+    /// The last step of an operation that has been told to go on.
+    Leaves,
+}
+
+impl ObjectUse {
+    /// Whether two threads that do this to one object at the same time race.
+    pub fn races(self, other: ObjectUse) -> bool {
+        use ObjectUse::*;
+        match (self, other) {
+            (Leaves, Destroys) | (Destroys, Leaves) => false,
+            (Makes | Destroys, _) | (_, Makes | Destroys) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether it is atomic to those who access the bytes in any other way.
+    pub fn is_atomic(self) -> bool {
+        matches!(self, ObjectUse::Operates | ObjectUse::Leaves)
+    }
+}
+
+impl SyncOp {
+    pub fn object_use(&self) -> ObjectUse {
+        match self {
+            SyncOp::LockInit { .. }
+            | SyncOp::RwInit
+            | SyncOp::CondInit
+            | SyncOp::SemInit { .. }
+            | SyncOp::BarrierInit { .. } => ObjectUse::Makes,
+            SyncOp::LockDestroy(_)
+            | SyncOp::RwDestroy
+            | SyncOp::CondDestroy
+            | SyncOp::SemDestroy
+            | SyncOp::BarrierDestroy => ObjectUse::Destroys,
+            SyncOp::CondWake { .. } | SyncOp::BarrierLeave { .. } => ObjectUse::Leaves,
+            _ => ObjectUse::Operates,
+        }
+    }
+
+    /// How many bytes the object has that it is made on: those of glibc's types.
+    pub fn object_bytes(&self, model: DataModel) -> u32 {
+        let is_64 = model == DataModel::Lp64;
+        match self {
+            SyncOp::LockInit { lock: LockKind::Mutex, .. }
+            | SyncOp::LockDestroy(LockKind::Mutex)
+            | SyncOp::Lock(LockKind::Mutex)
+            | SyncOp::TryLock(LockKind::Mutex)
+            | SyncOp::Unlock(LockKind::Mutex)
+            | SyncOp::CondRelock => MUTEX_BYTES[usize::from(is_64)],
+            SyncOp::LockInit { .. }
+            | SyncOp::LockDestroy(_)
+            | SyncOp::Lock(_)
+            | SyncOp::TryLock(_)
+            | SyncOp::Unlock(_) => 4,
+            SyncOp::RwInit
+            | SyncOp::RwDestroy
+            | SyncOp::ReadLock
+            | SyncOp::TryReadLock
+            | SyncOp::WriteLock
+            | SyncOp::TryWriteLock
+            | SyncOp::RwUnlock => [32, 56][usize::from(is_64)],
+            SyncOp::CondInit
+            | SyncOp::CondDestroy
+            | SyncOp::CondSleep { .. }
+            | SyncOp::CondWake { .. }
+            | SyncOp::CondSignal
+            | SyncOp::CondBroadcast => 48,
+            SyncOp::SemInit { .. }
+            | SyncOp::SemDestroy
+            | SyncOp::SemWait
+            | SyncOp::SemTryWait
+            | SyncOp::SemPost
+            | SyncOp::SemGetValue => [16, 32][usize::from(is_64)],
+            SyncOp::BarrierInit { .. }
+            | SyncOp::BarrierDestroy
+            | SyncOp::BarrierArrive
+            | SyncOp::BarrierLeave { .. } => [20, 32][usize::from(is_64)],
+            SyncOp::OnceBegin | SyncOp::OnceEnd => 4,
+        }
+    }
+}
+
+/// The size of a mutex in ILP32 and in LP64.
+const MUTEX_BYTES: [u32; 2] = [24, 40];
+
+/// The size of a mutex.
+pub fn mutex_bytes(model: DataModel) -> u32 {
+    MUTEX_BYTES[usize::from(model == DataModel::Lp64)]
+}
+
+/// The most bytes that a synchronisation object has.
+pub const MOST_OBJECT_BYTES: u32 = 56;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum LockKind {
     Mutex,

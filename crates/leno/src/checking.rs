@@ -2,7 +2,8 @@
 
 use leno_bmc::StagedEngine;
 use leno_engine::{
-    Assumption, Context, Counterexample, Covered, Engine, Outcome, Progress, Properties, Reason, Reported, Stop, Task,
+    Assumption, Context, Counterexample, Covered, Engine, Outcome, Progress, Properties, Reason, Reported,
+    SIGNALS_NEEDED, Stop, Task,
 };
 use leno_engine::{
     Cancel, Limits, Statistics, Unknown, assumed_moves, assumed_orders, assumed_surroundings, machine_options,
@@ -10,7 +11,7 @@ use leno_engine::{
 use leno_explore::Explorer;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{Body, Instr, Op, Program, Property};
-use leno_ir::witness::{Claim, Witness};
+use leno_ir::witness::Witness;
 use leno_replay::{ReplayOptions, Replayed};
 use leno_report::text;
 use std::collections::BTreeSet;
@@ -201,6 +202,9 @@ impl<'a> Checking<'a> {
     fn by_turns(&self) -> Checked {
         let at_most = |turn: Duration| Some(self.time_left().map_or(turn, |left| left.min(turn)));
         let first = self.ask(&self.options.staged, at_most(FIRST_TURN));
+        if first.assumptions.iter().any(needs_signals) && !self.is_over() {
+            return self.look_for_wakeups(first);
+        }
         if !matches!(first.verdict, Verdict::Unknown(_)) || self.is_over() {
             return first;
         }
@@ -213,6 +217,23 @@ impl<'a> Checking<'a> {
             true => self.ask(&self.options.staged, self.time_left()),
             false => first,
         }
+    }
+
+    /// Whether a deadlock needs wake-ups without a signal, in loops, is for exploration to say, if it is quick.
+    fn look_for_wakeups(&self, mut safe: Checked) -> Checked {
+        let time = self.start.elapsed().max(SHORTEST_LOOK).min(SECOND_TURN);
+        let timeout = Some(self.time_left().map_or(time, |left| left.min(time)));
+        let properties = Properties { deadlock: true, ..Properties::NONE };
+        let task = Task { properties, ..self.task.clone() };
+        let looked = Checking { task, timeout, start: Instant::now(), ..*self }.ask(&Explorer, timeout);
+        match looked.verdict {
+            Verdict::Unsafe(..) => return looked,
+            Verdict::Safe if !looked.assumptions.iter().any(needs_signals) => {
+                safe.assumptions.retain(|assumption| !needs_signals(assumption));
+            }
+            _ => {}
+        }
+        safe
     }
 
     /// What one engine says, and what becomes of that on the real program.
@@ -240,9 +261,9 @@ impl<'a> Checking<'a> {
     }
 
     fn confirm(&self, found: Counterexample, covered: Covered) -> (Verdict, Covered) {
-        let witness = leno_explore::shorten(self.facts, &found.witness, &replay_machine(&found.witness));
+        let witness = leno_explore::shorten(self.facts, &found.witness, &replay_machine());
         let replayed = self.options.replay.as_ref().map(|replay| {
-            let machine = replay_machine(&witness);
+            let machine = replay_machine();
             leno_replay::replay(self.facts.program(), &witness, &ReplayOptions { machine, ..replay.clone() })
         });
         if !found.is_tainted || replayed.as_ref().is_some_and(Replayed::is_confirmed) {
@@ -279,6 +300,10 @@ impl<'a> Checking<'a> {
     }
 }
 
+fn needs_signals(assumption: &Assumption) -> bool {
+    assumption.what == SIGNALS_NEEDED
+}
+
 /// Whether the program was compiled with checks of signed arithmetic.
 fn checks_overflow(program: &Program) -> bool {
     let is_check = |instr: &Instr| matches!(instr.op, Op::Assert { property: Property::SignedOverflow, .. });
@@ -288,7 +313,7 @@ fn checks_overflow(program: &Program) -> bool {
     })
 }
 
-/// How the program behaves while a witness is followed: waits may end without a signal, except in a deadlock.
-pub fn replay_machine(witness: &Witness) -> leno_ir::interp::Options {
-    machine_options(!matches!(witness.claim, Claim::Deadlock { .. }))
+/// How the program behaves while a witness is followed: waits may end without a signal.
+pub fn replay_machine() -> leno_ir::interp::Options {
+    machine_options(true)
 }

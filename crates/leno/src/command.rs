@@ -287,7 +287,7 @@ fn execute_replay(replay: &Replay) -> Result<Status, Status> {
     })?;
     compiled.program.command = recipe.arguments.iter().map(|word| word.clone().into_bytes()).collect();
     let witness = file.witness(&compiled.program).map_err(|error| wrong(error.to_string()))?;
-    let machine = leno::replay_machine(&witness);
+    let machine = leno::replay_machine();
     let input = standard_input().unwrap_or_default();
     let (confinement, cancel) = (replay.replaying.into(), Cancel::default());
     stop_on_interrupt(&cancel);

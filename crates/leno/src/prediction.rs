@@ -425,7 +425,7 @@ fn report(
                 continue;
             }
         };
-        let machine = leno::replay_machine(witness);
+        let machine = leno::replay_machine();
         // Who makes it shorter knows nothing of an input.
         let shorter = match input.is_empty() {
             true => leno_explore::shorten(&Facts::new(program), witness, &machine),

@@ -53,7 +53,7 @@ pub(crate) fn shows(kind: ViolationKind) -> Result<Shows, &'static str> {
         | Unreachable => Ok(Shows::Assertion),
         NullDereference | OutOfBounds | InvalidPointer | UseAfterFree | UseAfterScope | WriteToConstant
         | DoubleFree | InvalidFree | InvalidCall | StackOverflow => Ok(Shows::Crash),
-        InvalidUnlock | InvalidThread => Ok(Shows::Check),
+        InvalidUnlock | InvalidDestroy | UseAfterDestroy | InvalidThread => Ok(Shows::Check),
         Leak | LostMemory => Ok(Shows::Leftovers),
         Uninitialised => Err("no compiled program can tell an uninitialised value from another one"),
         InvalidArgument => Err("the real library does not report how it is used"),

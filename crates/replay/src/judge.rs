@@ -549,7 +549,7 @@ impl Judge<'_> {
             waiting.iter().map(|waiting| format!("{} at {}", waiting.thread, self.show(waiting.span))).collect();
         let why = match others {
             0 => "and no thread is left to wake them",
-            _ => "each for what another of them holds",
+            _ => "each for what another of them holds, or a thread that has ended",
         };
         let steps = self.steps();
         Ok(format!(
@@ -574,7 +574,8 @@ fn overlap(one: &Standing, other: &Standing) -> u64 {
 
 /// The runtime calls kinds as the code does.
 fn title_of(kind: &str) -> &'static str {
-    let known = [ViolationKind::InvalidUnlock, ViolationKind::InvalidThread];
+    use ViolationKind::{InvalidDestroy, InvalidThread, InvalidUnlock, UseAfterDestroy};
+    let known = [InvalidUnlock, InvalidDestroy, UseAfterDestroy, InvalidThread];
     known.into_iter().find(|known| format!("{known:?}") == kind).map_or("a violation", ViolationKind::title)
 }
 

@@ -1,7 +1,7 @@
 //! Races: two threads are about to make accesses that conflict (`leno_axioms::races`).
 
 use crate::compose::Composer;
-use crate::skeleton::{Event, EventId, Unit};
+use crate::skeleton::EventId;
 use leno_axioms::races::adjacent;
 use leno_logic::literal::Lit;
 use leno_logic::term::Term;
@@ -40,19 +40,12 @@ impl Composer<'_, '_> {
     pub(super) fn conflict(&mut self, first: EventId, second: EventId) -> Option<Lit> {
         let events = &self.bounded.skeleton.events;
         let (a, b) = (&events[first], &events[second]);
-        if a.thread == b.thread
-            || !a.is_plain
-            || !b.is_plain
-            || (a.is_atomic && b.is_atomic)
-            || (a.writes.is_empty() && b.writes.is_empty())
-            || !a.targets.intersects(&b.targets)
-        {
+        if a.thread == b.thread || !a.races(b) || !a.targets.intersects(&b.targets) {
             return None;
         }
-        let unit = |event: &Event| event.reads.first().or(event.writes.first()).copied();
-        let (ours, theirs) = (unit(a)?, unit(b)?);
+        let (ours, theirs) = (a.racing_bytes()?, b.racing_bytes()?);
         let (occurs, also) = (a.occurs, b.occurs);
-        let overlap = self.overlap(&ours, &theirs);
+        let overlap = self.overlap(ours, theirs);
         let both = self.bounded.terms.and(&[occurs, also, overlap]);
         if self.bounded.terms.as_bool(both) == Some(false) {
             return None;
@@ -61,15 +54,15 @@ impl Composer<'_, '_> {
     }
 
     /// Whether two accesses have a byte in common.
-    fn overlap(&mut self, a: &Unit, b: &Unit) -> Term {
+    fn overlap(&mut self, (a, a_bytes): (Term, u32), (b, b_bytes): (Term, u32)) -> Term {
         let terms = &mut self.bounded.terms;
-        let are_known = terms.as_bits(a.address).is_some() && terms.as_bits(b.address).is_some();
-        if a.bytes == b.bytes && !are_known {
-            return terms.eq(a.address, b.address);
+        let are_known = terms.as_bits(a).is_some() && terms.as_bits(b).is_some();
+        if a_bytes == b_bytes && !are_known {
+            return terms.eq(a, b);
         }
-        let width = terms.width(a.address);
-        let (a_bytes, b_bytes) = (terms.bits(width, a.bytes.into()), terms.bits(width, b.bytes.into()));
-        let (forth, back) = (terms.sub(a.address, b.address), terms.sub(b.address, a.address));
+        let width = terms.width(a);
+        let (a_bytes, b_bytes) = (terms.bits(width, a_bytes.into()), terms.bits(width, b_bytes.into()));
+        let (forth, back) = (terms.sub(a, b), terms.sub(b, a));
         let (inside, around) = (terms.ult(forth, b_bytes), terms.ult(back, a_bytes));
         terms.or2(inside, around)
     }

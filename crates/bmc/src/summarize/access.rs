@@ -7,7 +7,7 @@
 
 use crate::bound::BoundSite;
 use crate::skeleton::layout::{InstanceId, offset_bits};
-use crate::skeleton::{Check, Event, Free, NodeId, Role, Unit};
+use crate::skeleton::{Check, Event, Free, NodeId, Role, SyncObject, Unit};
 use crate::summarize::process_end::watches_ends;
 use crate::summarize::side_effects::SideEffect;
 use crate::summarize::state::State;
@@ -39,6 +39,7 @@ pub(crate) struct Accesses {
     pub is_plain: bool,
     pub is_atomic: bool,
     pub is_compound: bool,
+    pub object: Option<SyncObject>,
     pub role: Role,
     /// That its writes leave the memory as it was.
     pub is_unchanged: Term,
@@ -54,6 +55,7 @@ impl Accesses {
             is_plain: true,
             is_atomic,
             is_compound: false,
+            object: None,
             role: Role::Other,
             is_unchanged: Term::FALSE,
         }
@@ -448,7 +450,7 @@ impl Execution<'_> {
         accesses: Accesses,
         shared: Term,
     ) -> Option<NodeId> {
-        if accesses.reads.is_empty() && accesses.writes.is_empty() {
+        if accesses.reads.is_empty() && accesses.writes.is_empty() && accesses.object.is_none() {
             return None;
         }
         let at = match node {
@@ -478,7 +480,8 @@ impl Execution<'_> {
 
     /// The event of accesses that the instruction at hand makes at a node.
     pub(crate) fn event_at(&self, state: &State, node: NodeId, accesses: Accesses) -> Event {
-        let Accesses { reads, writes, targets, is_plain, is_atomic, is_compound, role, is_unchanged: _ } = accesses;
+        let Accesses { reads, writes, targets, is_plain, is_atomic, object, is_compound, role, is_unchanged: _ } =
+            accesses;
         let (place, span) = self.here;
         Event {
             node,
@@ -491,6 +494,7 @@ impl Execution<'_> {
             known_reads: Vec::new(),
             targets,
             is_plain,
+            object,
             is_atomic: is_atomic || state.section.is_some(),
             in_section: state.section.is_some(),
             is_compound,

@@ -25,6 +25,9 @@ const MOST_ACTIVATIONS: usize = 1_000;
 /// The bytes of the largest access that the hardware makes.
 const LARGEST_PIECE: u64 = 8;
 
+/// Functions without a body of which models of the library say by their names what they do not model.
+const UNMODELLED: &str = "__leno_unmodelled_";
+
 impl Execution<'_> {
     /// Goes from before a call to after it. None if the function never returns.
     pub(crate) fn call(
@@ -209,6 +212,10 @@ impl Execution<'_> {
         let may_write = |arg: &Expr| !self.facts.points_to.points_to(frame.func, arg).is_empty();
         if args.iter().any(may_write) {
             return Err(Refused::new(format!("`{}` is called, whose effects are not encoded", function.name)));
+        }
+        if function.name.starts_with(UNMODELLED) {
+            let doubt = format!("`{}` is called: what that stands for is not modelled", function.name);
+            self.skeleton.doubts.push((state.path, doubt));
         }
         let result = function.ret.map(|ty| self.input(&state, self.width(ty)));
         Ok(Some((state, result)))

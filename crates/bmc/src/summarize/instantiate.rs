@@ -276,7 +276,7 @@ impl Skeleton {
         events.retain_mut(|event| {
             event.reads.retain(is_unit);
             event.writes.retain(is_unit);
-            can(event.occurs) && (!event.reads.is_empty() || !event.writes.is_empty())
+            can(event.occurs) && (!event.reads.is_empty() || !event.writes.is_empty() || event.object.is_some())
         });
         self.events = events.into();
         let mut violations = std::mem::take(&mut self.violations).into_vec();

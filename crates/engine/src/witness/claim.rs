@@ -3,6 +3,7 @@
 use leno_ir::interp::{Blocked, Footprint, Machine, ThreadId, Violation, Wait};
 use leno_ir::program::Span;
 use leno_ir::witness::{Claim, Racer, Waiting};
+use std::collections::BTreeSet;
 
 fn span(machine: &Machine<'_>, thread: ThreadId) -> Span {
     machine.image().span(machine.pc(thread))
@@ -67,25 +68,43 @@ fn access_text(machine: &Machine<'_>, at: Footprint) -> String {
     format!("{kind}{what} of {}", machine.describe_address(at.address))
 }
 
-/// Threads that wait for each other's locks in a cycle. None of them will ever go on, whatever the others do; so it is
-/// enough to look for one at the end of an execution.
-pub fn wait_cycle(machine: &Machine<'_>) -> Option<Vec<Blocked>> {
-    let owner = |thread: ThreadId| match machine.wait(thread) {
-        Some(Wait::Lock { owner, .. }) => owner,
-        _ => None,
-    };
+/// Threads that will never go on, whatever the others do: they wait for each other's locks, or for each other's ends, in
+/// a circle; or for a lock that a thread holds that has ended. They stay so; so it is enough to look for them at the end
+/// of an execution.
+pub fn stuck_for_ever(machine: &Machine<'_>) -> Vec<Vec<Blocked>> {
+    let mut found: Vec<Vec<ThreadId>> = Vec::new();
     for start in machine.threads().ids() {
-        let mut cycle = vec![start];
-        let mut at = start;
-        while let Some(next) = owner(at) {
-            if next == start {
-                return Some(cycle.into_iter().filter_map(|thread| machine.blocked(thread)).collect());
+        if found.iter().all(|threads| !threads.contains(&start)) {
+            found.extend(circle(machine, &mut vec![start], &mut BTreeSet::new()));
+        }
+    }
+    for thread in machine.threads().ids() {
+        if !is_join(machine, thread) && machine.holders(thread).iter().any(|holder| machine.has_ended(*holder)) {
+            found.push(vec![thread]);
+        }
+    }
+    let blocked = |threads: Vec<ThreadId>| threads.into_iter().filter_map(|thread| machine.blocked(thread)).collect();
+    found.into_iter().map(blocked).collect()
+}
+
+fn is_join(machine: &Machine<'_>, thread: ThreadId) -> bool {
+    matches!(machine.blocked(thread), Some(Blocked { wait: Wait::Join(_), .. }))
+}
+
+/// A circle that goes through the first thread of the path, and on along the path. What was `seen` leads to none.
+fn circle(machine: &Machine<'_>, path: &mut Vec<ThreadId>, seen: &mut BTreeSet<ThreadId>) -> Option<Vec<ThreadId>> {
+    let (&first, &last) = (path.first()?, path.last()?);
+    for next in machine.holders(last) {
+        if next == first {
+            return Some(path.clone());
+        }
+        if seen.insert(next) {
+            path.push(next);
+            let found = circle(machine, path, seen);
+            path.pop();
+            if found.is_some() {
+                return found;
             }
-            if cycle.contains(&next) {
-                break;
-            }
-            cycle.push(next);
-            at = next;
         }
     }
     None

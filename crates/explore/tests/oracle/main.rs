@@ -16,7 +16,7 @@ mod states;
 
 use leno_c::driver::{Input, Options, compile};
 use leno_engine::witness::{Stepped, follow};
-use leno_engine::{Bounds, Context, Properties, Task, machine_options};
+use leno_engine::{Bounds, Context, Properties, Task};
 use leno_explore::{Explored, Finding, NoTraces, Visitor, What, all_traces, explore_all, witness};
 use leno_generate::{DECLARATIONS, Feature, Shape, generate, shrink};
 use leno_ir::analysis::facts::Facts;
@@ -81,7 +81,7 @@ impl Visitor for Collected<'_> {
 fn astray(program: &Program, finding: &Finding) -> Option<String> {
     let found = witness(&Facts::new(program), finding);
     let image = Image::new(program);
-    match follow(&found, &image, &machine_options(finding.spurious_wakeups)) {
+    match follow(&found, &image, &finding.wakeups.options()) {
         Err(astray) => Some(format!("{:?} cannot be followed: {astray:?}", finding.what)),
         Ok((mut follower, end)) => {
             let (expected, happened) = match (&finding.what, end) {

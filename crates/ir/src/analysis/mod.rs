@@ -12,6 +12,7 @@
 //! | `locksets` | which locks are held? |
 //! | `sharing` | which objects may threads interfere on? |
 //! | `reuse` | could the program notice that freed memory is given out again? |
+//! | `wakeups` | for which waits does it matter that they may end without a signal? |
 //! | `features` | what does a program make use of? |
 //! | `contexts` | the method: data flow across calls |
 
@@ -32,6 +33,7 @@ pub mod reuse;
 pub mod sharing;
 pub mod threads;
 mod undefined;
+pub mod wakeups;
 pub mod weak_topological_order;
 
 pub use facts::Facts;

@@ -144,6 +144,10 @@ impl<'p> Leader<'p> {
                 }
                 self.deadlock(&threads)
             }
+            Question::HeldByEnded(request, _) => {
+                let thread = self.come_to(ctp, *request)?;
+                self.deadlock(&[thread])
+            }
             Question::Atomicity(broken) => {
                 let thread = self.come_to(ctp, broken.second)?;
                 let (second, last) = self.standing(thread);
@@ -283,17 +287,20 @@ impl<'p> Leader<'p> {
         self.is_free = true;
         let (machine, steps, given) =
             (self.machine().clone(), self.follower.recorder.steps.len(), self.follower.inputs.given().len());
+        let mut is_final = true;
         if let Err(stray) = self.run_others(circle) {
             // Whatever the other threads do, a circle stays one.
             if circle.is_empty() {
                 return Err(stray);
             }
+            is_final = false;
             self.follower.machine = machine;
             self.follower.recorder.steps.truncate(steps);
             self.follower.inputs.forget(given);
         }
-        let blocked: Vec<Blocked> =
-            self.machine().threads().ids().filter_map(|thread| self.machine().blocked(thread)).collect();
+        let machine = self.machine();
+        let claimed = machine.threads().ids().filter(|thread| is_final || circle.contains(thread));
+        let blocked: Vec<Blocked> = claimed.filter_map(|thread| machine.blocked(thread)).collect();
         match blocked.len() >= circle.len() {
             true => Ok(claim_deadlock(self.machine(), &blocked)),
             false => Err(Stray::Lost("all of them can continue".to_string())),

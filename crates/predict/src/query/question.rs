@@ -7,7 +7,7 @@ use crate::encode::Encoded;
 use crate::program::event::{EventId, Kind, TargetId, TraceProgram};
 use crate::query::atomicity::{AtomicBlocks, Block, Interference, interferences};
 use crate::query::global_deadlock::stuck_places;
-use crate::query::lock_cycles::lock_cycles;
+use crate::query::lock_cycles::{held_by_ended, lock_cycles};
 use crate::query::races::races;
 use crate::walk::objects::InstanceId;
 use leno_engine::Properties;
@@ -25,8 +25,10 @@ pub enum Question {
     Race(EventId, EventId),
     /// The first access has been executed, and the thread of the second is about to execute it: nothing orders them.
     Unordered(EventId, EventId),
-    /// Each of these threads is about to acquire a lock that the next one holds.
+    /// Each of these threads is about to acquire a lock that the next one holds, or to wait for its end.
     LockCycle(Vec<EventId>),
+    /// A thread has ended (the second event) and holds a lock that another one is about to acquire.
+    HeldByEnded(EventId, EventId),
     /// The object is freed first, and then accessed.
     UseAfterFree(EventId, EventId),
     /// An access of another thread comes between two accesses of a block.
@@ -62,6 +64,7 @@ pub fn questions(
     }
     if properties.deadlock {
         left_out |= lock_cycles(program, ctp, &mut questions);
+        left_out |= held_by_ended(program, ctp, &mut questions);
         if let (Some(program), true) = (program, knows_all && !ctp.callbacks.may_wake) {
             questions.extend(stuck_places(program, ctp).into_iter().map(Question::GlobalDeadlock));
         }
@@ -127,6 +130,10 @@ impl Question {
                     lits.extend(is_at(ctp, encoded, *id));
                 }
             }
+            Question::HeldByEnded(request, end) => {
+                lits.push(encoded.done(*end));
+                lits.extend(is_at(ctp, encoded, *request));
+            }
             Question::UseAfterFree(free, access) => {
                 lits.extend(encoded.happens(*free));
                 lits.extend(is_at(ctp, encoded, *access));
@@ -163,7 +170,8 @@ impl Question {
             Question::Target(id) => vec![ctp.targets[*id].place],
             Question::Race(first, second)
             | Question::Unordered(first, second)
-            | Question::UseAfterFree(first, second) => vec![place(first), place(second)],
+            | Question::UseAfterFree(first, second)
+            | Question::HeldByEnded(first, second) => vec![place(first), place(second)],
             Question::LockCycle(events) => events.iter().map(place).collect(),
             Question::Atomicity(interference) => return interference.events().map(|id| place(&id)).to_vec(),
             Question::GlobalDeadlock(place) => vec![*place],
@@ -179,7 +187,8 @@ impl Question {
             Question::Target(id) => vec![ctp.targets[*id].violation.span],
             Question::Race(first, second)
             | Question::Unordered(first, second)
-            | Question::UseAfterFree(first, second) => vec![span(first), span(second)],
+            | Question::UseAfterFree(first, second)
+            | Question::HeldByEnded(first, second) => vec![span(first), span(second)],
             Question::LockCycle(events) => events.iter().map(span).collect(),
             Question::Atomicity(interference) => interference.events().map(|id| span(&id)).to_vec(),
             Question::GlobalDeadlock(place) => {
@@ -202,6 +211,7 @@ impl Question {
             Question::Race(first, second) => Question::Race(of(first)?, of(second)?),
             Question::Unordered(first, second) => Question::Unordered(of(first)?, of(second)?),
             Question::LockCycle(events) => Question::LockCycle(events.iter().map(of).collect::<Option<_>>()?),
+            Question::HeldByEnded(request, end) => Question::HeldByEnded(of(request)?, of(end)?),
             Question::UseAfterFree(free, access) => Question::UseAfterFree(of(free)?, of(access)?),
             Question::Atomicity(interference) => Question::Atomicity(Interference {
                 first: of(&interference.first)?,
@@ -222,6 +232,7 @@ impl Question {
         match self {
             Question::Atomicity(interference) => vec![interference.first, interference.between],
             Question::Unordered(first, _) => vec![*first],
+            Question::HeldByEnded(_, end) => vec![*end],
             _ => Vec::new(),
         }
     }
@@ -231,7 +242,7 @@ impl Question {
         match self {
             Question::Target(id) => ctp.targets[*id].violation.kind.title(),
             Question::Race(..) | Question::Unordered(..) => "data race",
-            Question::LockCycle(_) | Question::GlobalDeadlock(_) => "deadlock",
+            Question::LockCycle(_) | Question::HeldByEnded(..) | Question::GlobalDeadlock(_) => "deadlock",
             Question::UseAfterFree(..) => "use after free",
             Question::Atomicity(_) => "atomicity violation",
         }

@@ -5,11 +5,12 @@
 //! passes a beginning of the schedule points that it passed in the recorded run. `LENO_PREDICT=500` tries that many
 //! programs; `LENO_PREDICT_FROM=n` starts elsewhere.
 
-use leno_engine::witness::{claim_race, wait_cycle};
+use leno_engine::witness::{claim_race, stuck_for_ever};
 use leno_engine::{Properties, machine_options};
 use leno_generate::{Feature, Shape, generate};
 use leno_ir::interp::{
-    Captured, Environment, Image, Machine, Next, PastAccess, Source, Status, StepResult, ThreadId, ViolationKind,
+    Blocked, Captured, Environment, Image, Machine, Next, PastAccess, Source, Status, StepResult, ThreadId,
+    ViolationKind,
 };
 use leno_ir::program::{Instr, Op, Order, Place, Program};
 use leno_logic::limits::Limits;
@@ -169,8 +170,8 @@ impl<'p> Search<'_> {
         let all = state.machine.threads();
         let running: Vec<ThreadId> = all.ids().filter(|id| all[*id].status != Status::Finished).collect();
         let everybody = !running.is_empty() && running.iter().all(|thread| self.waits_on_path(state, *thread));
-        let circle = wait_cycle(&state.machine).unwrap_or_default();
-        everybody || (!circle.is_empty() && circle.iter().all(|blocked| self.waits_on_path(state, blocked.thread)))
+        let waits = |blocked: &Blocked| self.waits_on_path(state, blocked.thread);
+        everybody || stuck_for_ever(&state.machine).iter().any(|stuck| stuck.iter().all(waits))
     }
 
     fn explore(&mut self, mut state: State<'p>) {

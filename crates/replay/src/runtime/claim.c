@@ -205,9 +205,10 @@ static void leno_claim_deadlock(void) {
         others += thread->state != LENO_ENDED && !leno_is_claimed(thread);
     for (u32 i = 0; i < LENO_CLAIMED; i++) {
         struct leno_thread *thread = leno_claimed_thread(i), *owner = leno_owner(thread);
-        if (!leno_blocks(thread)) leno_end("free %s %u", thread->name, thread->place);
-        /* While others could still run, only a cycle of owners is for ever; spinning is waiting only for somebody. */
-        if ((others || thread->step == LENO_SPIN_LOCK) && !leno_is_claimed(owner))
+        if (!leno_waits(thread)) leno_end("free %s %u", thread->name, thread->place);
+        /* While others could still run, only a cycle of owners is for ever, or an owner that has ended; spinning is
+           waiting only for somebody. */
+        if ((others || thread->step == LENO_SPIN_LOCK) && !leno_is_claimed(owner) && !(owner && owner->state == LENO_ENDED))
             leno_end("open %s %u %s could still end its waiting", thread->name, thread->place, owner ? owner->name : "another thread");
     }
     for (u32 i = 0; i < LENO_CLAIMED; i++) {

@@ -6,7 +6,7 @@ use super::machine::{Machine, Status, Thread, ThreadId};
 use super::sync::Wait;
 use crate::interp::memory::Kind;
 use crate::interp::value::eval::Ex;
-use crate::program::{Body, LockKind, Op, Order, TerminatorKind};
+use crate::program::{Body, Instr, Op, Order, TerminatorKind};
 use crate::witness::allocates_visibly;
 
 /// The bytes that a step would touch.
@@ -74,9 +74,27 @@ impl Machine<'_> {
 
     /// What the thread would wait for if there were no atomic sections.
     fn wait_alone(&self, thread: ThreadId) -> Option<Wait> {
+        if self.over {
+            return Some(Wait::Ended);
+        }
+        self.own_wait(thread).filter(|wait| !self.may_wake_unasked(thread, *wait))
+    }
+
+    /// Whether a thread that waits for a signal may wake up without one.
+    pub(in crate::interp) fn may_wake_unasked(&self, thread: ThreadId, wait: Wait) -> bool {
+        self.spurious_wakeups && !self.threads[thread].sleeps_on && matches!(wait, Wait::Signal { .. })
+    }
+
+    /// Whether a thread cannot go on unless another one does something. (A sleeper that could only wake up without a
+    /// signal is stuck.)
+    pub fn is_stuck(&self, thread: ThreadId) -> bool {
+        self.threads[thread].status != Status::Running || self.blocked(thread).is_some()
+    }
+
+    /// What the thread waits for, or waited for when the process ended.
+    pub(in crate::interp) fn own_wait(&self, thread: ThreadId) -> Option<Wait> {
         let state = &self.threads[thread];
         match state.status {
-            _ if self.over => return Some(Wait::Ended),
             Status::Finished => return Some(Wait::Ended),
             Status::Stopped => return Some(Wait::Stopped),
             Status::Running => {}
@@ -101,20 +119,49 @@ impl Machine<'_> {
         }
     }
 
+    /// The threads that keep another one from its step: as long as one of them does nothing about it, it waits. Those
+    /// who hold the lock, or who are to end. (A semaphore, a barrier or a signal can come from anybody.)
+    pub fn holders(&self, thread: ThreadId) -> Vec<ThreadId> {
+        match self.own_wait(thread) {
+            Some(Wait::Lock { owner, .. }) => owner.into_iter().collect(),
+            Some(Wait::ReadLock { writer, .. } | Wait::WriteLock { writer: writer @ Some(_), .. }) => {
+                writer.into_iter().collect()
+            }
+            Some(Wait::WriteLock { address, writer: None }) => {
+                self.threads.ids().filter(|other| self.threads[*other].read_locks.contains(&address)).collect()
+            }
+            Some(Wait::Join(target)) => vec![target],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a thread has ended; what it holds then, it holds for ever.
+    pub fn has_ended(&self, thread: ThreadId) -> bool {
+        self.threads.get(thread).is_some_and(|thread| thread.status == Status::Finished)
+    }
+
     /// What a thread waits for, for people.
     pub fn describe_wait(&self, wait: Wait) -> String {
         let name = |address| self.describe_address(address);
         let held = |owner: Option<ThreadId>| match owner {
+            Some(owner) if self.has_ended(owner) => {
+                format!(", which {} holds, although it has ended", self.thread_name(owner))
+            }
             Some(owner) => format!(", held by {}", self.thread_name(owner)),
             None => String::new(),
+        };
+        let readers = |address| {
+            let is_reader = |thread: &ThreadId| self.threads[*thread].read_locks.contains(&address);
+            self.threads.ids().find(|thread| is_reader(thread) && self.has_ended(*thread))
         };
         match wait {
             Wait::Ended => "it has ended".to_string(),
             Wait::Stopped => "an assumption that is false".to_string(),
             Wait::Section(owner) => format!("the atomic section of {}", self.thread_name(owner)),
             Wait::Lock { address, owner } => format!("the lock {}{}", name(address), held(owner)),
-            Wait::ReadLock { address, writer } | Wait::WriteLock { address, writer } => {
-                format!("the read-write lock {}{}", name(address), held(writer))
+            Wait::ReadLock { address, writer } => format!("the read-write lock {}{}", name(address), held(writer)),
+            Wait::WriteLock { address, writer } => {
+                format!("the read-write lock {}{}", name(address), held(writer.or_else(|| readers(address))))
             }
             Wait::Signal { address } => format!("a signal on {}", name(address)),
             Wait::Semaphore { address } => format!("the semaphore {}", name(address)),
@@ -196,8 +243,11 @@ impl Machine<'_> {
                     access(ptr, *bits, true, true)
                 }
                 Rare::Spawn { handle: Some((ptr, bits)), .. } => access(ptr, *bits, true, false),
-                Rare::Sync { step, at, .. } => {
-                    Some(Footprint { address: value(at)?, len: sync_len(*step), writes: true, atomic: true })
+                Rare::Sync { at, .. } => {
+                    let Next::Instr(Instr { op: Op::Sync { op, .. }, .. }) = self.next_op(thread) else { return None };
+                    let address = value(at)?;
+                    let len = self.object_len(address, op.object_bytes(self.program().model));
+                    Some(Footprint { address, len, writes: true, atomic: op.object_use().is_atomic() })
                 }
                 Rare::Free { ptr, .. } => self.whole_object(value(ptr)?),
                 Rare::BeginLife(lives) | Rare::EndLife(lives) => self.whole_object(state.slot(lives.slot)),
@@ -214,6 +264,12 @@ impl Machine<'_> {
         Some(Footprint { address, len, writes: true, atomic: false })
     }
 
+    /// How many of the bytes of a synchronisation object there are.
+    pub fn object_len(&self, address: u64, bytes: u32) -> u64 {
+        let rest = self.memory.find(address).map(|(instance, offset)| instance.size.saturating_sub(offset));
+        u64::from(bytes).min(rest.unwrap_or(u64::MAX)).max(4)
+    }
+
     fn is_atomic(&self, thread: ThreadId) -> bool {
         let order = match self.next_op(thread) {
             Next::Instr(instr) => match &instr.op {
@@ -224,27 +280,6 @@ impl Machine<'_> {
             Next::Terminator(_) => Order::NotAtomic,
         };
         order != Order::NotAtomic
-    }
-}
-
-/// How many bytes of a synchronisation object a step looks at.
-fn sync_len(step: SyncStep) -> u64 {
-    match step {
-        SyncStep::LockInit(LockKind::Mutex)
-        | SyncStep::LockDestroy(LockKind::Mutex)
-        | SyncStep::Lock(LockKind::Mutex)
-        | SyncStep::TryLock(LockKind::Mutex)
-        | SyncStep::Unlock(LockKind::Mutex)
-        | SyncStep::CondRelock => 20,
-        SyncStep::BarrierInit | SyncStep::BarrierDestroy | SyncStep::BarrierArrive | SyncStep::BarrierLeave => 12,
-        SyncStep::RwInit
-        | SyncStep::RwDestroy
-        | SyncStep::ReadLock
-        | SyncStep::TryReadLock
-        | SyncStep::WriteLock
-        | SyncStep::TryWriteLock
-        | SyncStep::RwUnlock => 8,
-        _ => 4,
     }
 }
 
@@ -359,6 +394,7 @@ impl Machine<'_> {
         let state = &self.threads[thread];
         let mut hash = u64::from(state.pc) ^ 0x9e37_79b9_7f4a_7c15;
         let mut add = |value: u64| hash = (hash.rotate_left(23) ^ value).wrapping_mul(0x9fb2_1c65_1e98_df25);
+        add(u64::from(state.sleeps_on));
         for caller in &state.callers {
             add(u64::from(caller.pc));
         }

@@ -41,6 +41,8 @@ pub struct Options {
     pub undefined: UndefinedPolicy,
     /// Whether a wait on a condition variable may end without a signal.
     pub spurious_wakeups: bool,
+    /// With spurious wake-ups: whether it may is decided when the thread falls asleep, by a nondeterministic choice.
+    pub chosen_wakeups: bool,
     /// How many bytes may be alive at once: beyond it, allocation gives null.
     pub memory_limit: u64,
     /// How many activations a thread may have: beyond it, the stack has overflowed.
@@ -54,6 +56,7 @@ impl Default for Options {
         Options {
             undefined: UndefinedPolicy::Report,
             spurious_wakeups: false,
+            chosen_wakeups: false,
             memory_limit: 4 << 30,
             call_depth_limit: 1 << 18,
             happens_before: false,
@@ -98,6 +101,10 @@ pub struct Thread {
     pub(in crate::interp) section_depth: u32,
     /// The read-write locks that it holds for reading, once for each time.
     pub(in crate::interp) read_locks: Vec<u64>,
+    /// The barrier at which it has arrived and that it has not left, unless that was destroyed since.
+    pub(in crate::interp) at_barrier: Option<u64>,
+    /// It sleeps until there is a signal for it.
+    pub(in crate::interp) sleeps_on: bool,
     pub(in crate::interp) result: Value,
     pub(in crate::interp) joinable: bool,
     children: u32,
@@ -152,6 +159,7 @@ pub struct Machine<'p> {
     pub(in crate::interp) tainted: bool,
     pub(in crate::interp) undefined: UndefinedPolicy,
     pub(in crate::interp) spurious_wakeups: bool,
+    pub(in crate::interp) chosen_wakeups: bool,
     pub(in crate::interp) call_depth_limit: usize,
     /// What happens before what: kept only if it is asked for, and if orders of atomics matter.
     pub(in crate::interp) orders: Option<Box<HappensBefore>>,
@@ -173,6 +181,7 @@ impl<'p> Machine<'p> {
             tainted: false,
             undefined: options.undefined,
             spurious_wakeups: options.spurious_wakeups,
+            chosen_wakeups: options.chosen_wakeups,
             call_depth_limit: options.call_depth_limit,
             orders: (options.happens_before && image.orders.are_weak).then(Box::default),
         };
@@ -307,6 +316,8 @@ impl<'p> Machine<'p> {
             thread_locals: Vec::new(),
             section_depth: 0,
             read_locks: Vec::new(),
+            at_barrier: None,
+            sleeps_on: false,
             result: Value::default(),
             joinable: true,
             children: 0,

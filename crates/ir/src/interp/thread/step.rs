@@ -4,7 +4,7 @@
 //! blocked and changes nothing. The meaning of each is on the semantics page.
 
 use super::environment::{Environment, Source};
-use super::image::{Call, Code, Rare, Switch, Target};
+use super::image::{Call, Code, Rare, Switch, SyncStep, Target};
 use super::machine::{Caller, MAIN, Machine, Status, ThreadId};
 use crate::index::Idx;
 use crate::interp::memory::violation::{Fault, Intent, Violation, ViolationKind};
@@ -415,6 +415,9 @@ impl<'p> Machine<'p> {
                     None => 0,
                 };
                 let Some(result) = self.sync(thread, *step, at, operand)? else { return Ok(Flow::Blocked) };
+                if *step == SyncStep::CondSleep && self.chosen_wakeups {
+                    self.threads[thread].sleeps_on = env.nondet(thread, 1, Source::WakeUp) & 1 == 0;
+                }
                 self.assign(thread, *dst, Value::defined(result as u128));
             }
             Rare::AtomicBegin => self.threads[thread].section_depth += 1,
