@@ -1,8 +1,7 @@
 //! Which memory library functions read and write, and how far.
 //!
 //! One table for everybody who cannot run a known function, but has to know what it touches: the points-to analysis,
-//! the staged engine, prediction. The interpreter runs the functions, and records every byte that they touch; a test
-//! holds the table to what it records.
+//! the staged engine, replay. The interpreter runs the functions, and records every byte that they touch.
 //!
 //! An access begins where a parameter points to, and goes as far as its [`Extent`] says. Through a null pointer nothing
 //! is accessed, where the function allows one. What the directives of a format access is in the variable arguments

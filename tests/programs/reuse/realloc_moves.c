@@ -1,6 +1,5 @@
 // `realloc` may leave an object where it is. Its model moves it always, which a SAFE says if the program could tell.
 //~ SAFE
-//~ UNKNOWN staged: the size of an object is asked for
 //~ NO-GCC: what it does depends on the allocator
 #include <assert.h>
 #include <stdlib.h>
