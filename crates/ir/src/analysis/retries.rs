@@ -180,7 +180,7 @@ impl Retries<'_> {
         let live = &self.live[head.index()];
         let registers = changed.registers.iter().all(|register| !live.registers[register.index()]);
         let slots = changed.slots.iter().all(|slot| self.private[slot.index()] && !live.slots[slot.index()]);
-        (registers && slots).then(|| QuietTry { at: (block, index), locks: changed.locks })
+        (registers && slots).then_some(QuietTry { at: (block, index), locks: changed.locks })
     }
 
     /// The locks that are held at an instruction, counted from the head of its loop; None if that depends on the path.

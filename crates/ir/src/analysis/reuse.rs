@@ -210,10 +210,8 @@ impl Addresses<'_, '_> {
     /// What an instruction notices by comparing or computing with what is in memory.
     fn noticed_by(&self, place: Place, op: &Op, noticed: &mut Noticed) {
         match op {
-            Op::CompareExchange { old, expected, .. } => {
-                if self.meet(place.func, &Expr::Local(*old), expected) {
-                    noticed.by_address(place, vec![expected.clone()]);
-                }
+            Op::CompareExchange { old, expected, .. } if self.meet(place.func, &Expr::Local(*old), expected) => {
+                noticed.by_address(place, vec![expected.clone()]);
             }
             Op::ReadModifyWrite { op, value, at, .. } if *op != RmwOp::Exchange => {
                 let objects = self.facts.points_to().points_to(place.func, &at.ptr);
