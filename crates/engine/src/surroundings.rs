@@ -1,4 +1,5 @@
-//! What a program looks at in its surroundings, and Leno holds fixed: its arguments, the environment, the machine.
+//! What a program looks at in its surroundings, and Leno holds fixed: its arguments, the environment, the machine; and
+//! what it calls that is defined nowhere.
 //!
 //! A verdict is for any input, but these have one value each (arguments: those of the command line). So a SAFE of a
 //! program that looks at one of them assumes it, and says so. A program that does not look is not concerned.
@@ -28,6 +29,8 @@ const FIXED_ANSWERS: &[(&str, &str)] = &[
 
 const NO_ENVIRONMENT: &str = "the program is started with an empty environment";
 const NUMBERS: &str = "the process has the number 1000, as its user and group have, and its parent 1";
+const UNKNOWN_FUNCTION: &str =
+    "(defined nowhere) returns, writes at most what its arguments point to, and neither synchronises nor calls back";
 const TWO_PROCESSORS: &str = "the machine has two processors and pages of 4096 bytes";
 
 /// What a SAFE of this program assumes of its surroundings, each with the first place that looks at it.
@@ -44,6 +47,9 @@ pub fn assumed_surroundings(program: &Program) -> Vec<Assumption> {
         for instr in instructions(function) {
             let Op::Call { callee: Callee::Direct(callee), .. } = &instr.op else { continue };
             let callee = &program.functions[*callee];
+            if matches!(&callee.body, Body::External(external) if !external.known) {
+                note(&format!("{} {UNKNOWN_FUNCTION}", callee.name), instr.span);
+            }
             let fixed = FIXED_ANSWERS.iter().find(|(name, _)| *name == callee.name);
             if let Some((_, what)) = fixed.filter(|_| is_model(program, callee)) {
                 note(what, instr.span);

@@ -48,6 +48,27 @@ void __leno_assert_apart(int is_apart)
         abort();
 }
 
+// What becomes instructions, or is not modelled: nothing here comes to it.
+void __leno_unmodelled_cancel(void)
+{
+    abort();
+}
+
+void __leno_unmodelled_signal(void)
+{
+    abort();
+}
+
+int __leno_sem_wait(void *semaphore)
+{
+    abort();
+}
+
+int __leno_sem_post(void *semaphore)
+{
+    abort();
+}
+
 extern void leno___leno_run_exit_handlers(int);
 extern int leno_pthread_key_create(unsigned *, void (*)(void *)), leno_pthread_key_delete(unsigned),
     leno_pthread_setspecific(unsigned, const void *);

@@ -182,7 +182,7 @@ impl<'p> Search<'p> {
             self.truth.faults.insert(Fault::stuck(places.collect()));
         }
         for start in machine.threads().ids() {
-            if let Some(circle) = circle(machine, start) {
+            for circle in circles(machine, start) {
                 let places = circle.into_iter().map(|thread| place(machine, thread));
                 self.truth.circles.insert(Fault::stuck(places.collect()));
             }
@@ -259,14 +259,24 @@ fn data(machine: &Machine<'_>, thread: ThreadId) -> Option<Footprint> {
     machine.footprint(thread).filter(|at| is_data && machine.is_accessible(at.address, at.len))
 }
 
-/// The threads that wait for each other's locks, from `start` back to it.
-fn circle(machine: &Machine<'_>, start: ThreadId) -> Option<Vec<ThreadId>> {
-    let mut circle = vec![start];
-    loop {
-        match machine.wait(circle[circle.len() - 1]) {
-            Some(Wait::Lock { owner: Some(owner), .. }) if owner == start => return Some(circle),
-            Some(Wait::Lock { owner: Some(owner), .. }) if !circle.contains(&owner) => circle.push(owner),
-            _ => return None,
+/// Threads that will never go on, because of `start`: each waits for what the next one holds, or for its end, back to
+/// `start`; or `start` alone, for a lock that a thread holds that has ended. (A thread that waits for its own end is
+/// none: the call comes back with an error.)
+fn circles(machine: &Machine<'_>, start: ThreadId) -> Vec<Vec<ThreadId>> {
+    let joins = matches!(machine.wait(start), Some(Wait::Join(_)));
+    let mut found = Vec::new();
+    if !joins && machine.holders(start).iter().any(|holder| machine.has_ended(*holder)) {
+        found.push(vec![start]);
+    }
+    let mut open = vec![vec![start]];
+    while let Some(path) = open.pop() {
+        for next in machine.holders(path[path.len() - 1]) {
+            if next == start && !(joins && path.len() == 1) {
+                found.push(path.clone());
+            } else if !path.contains(&next) {
+                open.push([&path[..], &[next]].concat());
+            }
         }
     }
+    found
 }

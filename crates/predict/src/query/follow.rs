@@ -8,7 +8,7 @@ use crate::program::event::{EventId, Kind, TraceProgram};
 use crate::program::window::Segment;
 use crate::query::question::Question;
 use leno_engine::witness::{
-    Follower, Inputs, Stepped, claim_deadlock, claim_race, claim_unordered, claim_violation, conflict, racer,
+    Follower, Inputs, Stepped, claim_deadlock, claim_race, claim_unordered, claim_violation, racer,
 };
 use leno_ir::interp::{Blocked, Footprint, Image, Machine, Options, ThreadId, Violation};
 use leno_ir::program::{Place, Program, Span};
@@ -154,7 +154,9 @@ impl<'p> Leader<'p> {
                 let Ok([(first, before), (between, amid)]) = <[_; 2]>::try_from(racers) else {
                     return Err(Stray::Lost("the other accesses are not made".to_string()));
                 };
-                if conflict(&last, &amid).is_none() || conflict(&before, &amid).is_none() {
+                // (Atomic accesses, too, break the atomicity of a block.)
+                let meet = |others: &[Footprint]| amid.iter().any(|a| others.iter().any(|b| a.conflicts(*b)));
+                if !meet(&last) || !meet(&before) {
                     return Err(Stray::Lost("the accesses do not conflict".to_string()));
                 }
                 let program = self.machine().program();

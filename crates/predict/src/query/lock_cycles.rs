@@ -66,10 +66,11 @@ fn lock_requests(program: Option<&Program>, ctp: &TraceProgram, questions: &mut 
             _ => continue,
         };
         // A thread that waits for itself is a circle of one. Only the recorded run shows whether it waits: a lock may
-        // be recursive.
+        // be recursive. A lock that it holds for reading keeps it from writing.
         let is_mutex = program.is_some_and(|program| is_mutex(program, event.place));
-        let is_held = event.locks.iter().any(|(held, _)| Resource::Lock(*held) == wanted);
-        if event.pending && ((is_mutex && is_held) || wanted == Resource::End(event.thread)) {
+        let own = || event.locks.iter().filter(|(held, _)| Resource::Lock(*held) == wanted);
+        let (is_held, is_read) = (own().next().is_some(), own().any(|(_, shared)| *shared));
+        if event.pending && ((is_mutex && is_held) || (is_read && !wanted_shared)) {
             questions.push(Question::LockCycle(vec![id]));
         }
         let locks = event.locks.iter().map(|&(lock, shared)| (Resource::Lock(lock), shared));
