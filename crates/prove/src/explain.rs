@@ -1,0 +1,88 @@
+//! Why an assertion was not proved: what the invariants cannot exclude there, and which stores of other threads spoil it.
+
+use crate::cells::{CellId, Cells};
+use crate::coarsen::{Coarsened, Coarsening};
+use crate::code::{Code, NodeId};
+use crate::machine::Failure;
+use crate::state::{Definition, State, Value, Variable};
+use leno_domains::Numbers;
+use leno_ir::program::Program;
+use std::collections::BTreeSet;
+
+/// The reason, and what to try.
+pub fn failure<'p>(
+    code: &Code<'_, 'p>,
+    cells: &Cells,
+    coarsening: &Coarsening<'_, 'p>,
+    found: &Coarsened<'p>,
+    failure: &Failure<'p>,
+) -> (String, String) {
+    let program = code.program();
+    let mut reason = format!("the assertion at {} was not proved", place(code, failure.node));
+    let relevant = relevant(&failure.state);
+    let mut known: Vec<String> = Vec::new();
+    for cell in &relevant {
+        let value = failure.state.value(Variable::Cell(*cell));
+        let shown = value.map_or("anything".to_string(), |value| show(&value));
+        known.push(format!("`{}` may be {shown}", cells.name(code.facts, *cell)));
+    }
+    for (frame, local, value) in failure.state.registers() {
+        let name = &program.functions[code.frames[frame].func].locals[local].name;
+        if !name.is_empty() && frame == code.frame_of(failure.node) {
+            known.push(format!("`{name}` may be {}", show(&value)));
+        }
+    }
+    if !known.is_empty() {
+        reason += &format!(": there {}", known.join(", "));
+    }
+    let mut spoilers: BTreeSet<String> = BTreeSet::new();
+    for (stop, state) in found.invariants.iter_enumerated() {
+        let has_partner = found.pairs.with(stop).next().is_some();
+        if !has_partner {
+            continue;
+        }
+        let segment = coarsening.machine().run(stop, state);
+        for cell in segment.published.keys().filter(|cell| relevant.contains(cell)) {
+            spoilers.insert(format!("`{}` at {}", cells.name(code.facts, *cell), place(code, code.stops()[stop])));
+        }
+    }
+    if !spoilers.is_empty() {
+        let list: Vec<String> = spoilers.into_iter().take(5).collect();
+        reason += &format!("; other threads change {}", list.join(", "));
+    }
+    let advice = "look for a violation with leno check, or protect what the assertion reads by a lock";
+    (reason, advice.to_string())
+}
+
+/// The shared cells that something in a state was computed from.
+fn relevant(state: &State<'_>) -> BTreeSet<CellId> {
+    let mut all = BTreeSet::new();
+    for (_, definition) in state.definitions() {
+        if let Definition::Same(Variable::Cell(cell)) = definition {
+            all.insert(cell);
+        }
+    }
+    all
+}
+
+fn show(value: &Value) -> String {
+    if let Some(bits) = value.numbers.as_constant(value.width) {
+        return leno_domains::word::signed(value.width, bits).to_string();
+    }
+    match value.numbers.hull(value.width).signed_bounds(value.width) {
+        Some((low, high)) => format!("{low} to {high}"),
+        None => "nothing".to_string(),
+    }
+}
+
+fn place(code: &Code<'_, '_>, node: NodeId) -> String {
+    at(code.program(), code, node)
+}
+
+fn at(program: &Program, code: &Code<'_, '_>, node: NodeId) -> String {
+    let span = code.span(node);
+    match program.files.get(span.file).filter(|_| span.line > 0) {
+        Some(file) => format!("{file}:{}", span.line),
+        None => format!("`{}`", program.functions[code.place(node).func].name),
+    }
+}
