@@ -25,8 +25,8 @@ pub struct Sleep {
     pub occurs: Lit,
     /// Where it wakes up, and whether it does; none if it never does.
     pub wake: Option<Event>,
-    /// It wakes up only because of a signal, and not because time is up.
-    pub needs_signal: bool,
+    /// It wakes up because of a signal, and not because time is up.
+    pub needs_signal: Lit,
 }
 
 /// A signal or a broadcast to a condition variable.
@@ -78,9 +78,9 @@ impl Signals {
             pairs.push(row);
         }
         for (index, sleep) in sleeps.iter().enumerate() {
-            if let (Some(wake), true) = (sleep.wake, sleep.needs_signal) {
+            if let Some(wake) = sleep.wake {
                 let matches = pairs.iter().filter_map(|row| row[index].matched);
-                add_clause(solver, [!wake.occurs, !sleep.occurs].into_iter().chain(matches));
+                add_clause(solver, [!wake.occurs, !sleep.occurs, !sleep.needs_signal].into_iter().chain(matches));
             }
         }
         Signals { sleeps, signals, pairs }
@@ -174,7 +174,7 @@ impl Signals {
 /// The literal that a signal ends a sleep; none if it cannot.
 fn may_match(solver: &mut Solver, same: Lit, signal: &Signal, sleep: &Sleep) -> Option<Lit> {
     let wake = sleep.wake?;
-    let needed = [same, signal.event.occurs, sleep.occurs, wake.occurs];
+    let needed = [same, signal.event.occurs, sleep.occurs, wake.occurs, sleep.needs_signal];
     if solver.chain_of(signal.event.node) == solver.chain_of(wake.node) || needed.contains(&Lit::FALSE) {
         return None;
     }

@@ -4,7 +4,7 @@
 
 use crate::summarize::Refused;
 use leno_ir::analysis::facts::Facts;
-use leno_ir::analysis::features::{counts_locking, has_condition_variables, has_op, special_mutexes};
+use leno_ir::analysis::features::{CountedLocks, counted_locks, has_condition_variables, has_op, special_mutexes};
 use leno_ir::analysis::liveness::Live;
 use leno_ir::analysis::points_to::{ObjectSet, PointsTo};
 use leno_ir::analysis::sharing::SharedObjects;
@@ -19,8 +19,8 @@ pub struct ProgramFacts<'p> {
     pub shared: &'p SharedObjects,
     /// Mutexes that may be of another kind than the normal one.
     pub special_mutexes: ObjectSet,
-    /// Whether some instruction can observe how often a lock is held.
-    pub counts_locking: bool,
+    /// Locks of which some instruction can observe how often they are held.
+    pub counted_locks: CountedLocks,
     pub has_assumptions: bool,
     pub has_condition_variables: bool,
     common: &'p Facts<'p>,
@@ -46,7 +46,7 @@ impl<'p> ProgramFacts<'p> {
             points_to,
             shared: common.sharing(),
             special_mutexes: special_mutexes(program, points_to),
-            counts_locking: counts_locking(program, common.calls()),
+            counted_locks: counted_locks(program, common.calls(), points_to),
             has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
             has_condition_variables: has_condition_variables(program),
             common,

@@ -262,6 +262,8 @@ pub struct Sleep {
     pub address: Term,
     /// The node and the condition of its waking up.
     pub wake: Option<(NodeId, Term)>,
+    /// That its deadline has passed, and no signal has woken it.
+    pub late: Term,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -427,7 +429,7 @@ impl Skeleton {
             }
         }
         for sleep in self.sleeps.iter_mut() {
-            put(&mut [&mut sleep.path, &mut sleep.address]);
+            put(&mut [&mut sleep.path, &mut sleep.address, &mut sleep.late]);
             sleep.wake.iter_mut().for_each(|(_, path)| put(&mut [path]));
         }
         self.signals.iter_mut().for_each(|signal| put(&mut [&mut signal.path, &mut signal.address]));

@@ -281,6 +281,8 @@ impl<'a> Writer<'a> {
             Property::DivisionByZero => "division by zero",
             Property::SignedOverflow => "signed overflow",
             Property::IndexOutOfBounds => "index out of bounds",
+            Property::Unsequenced => "unsequenced accesses",
+            Property::OverlappingCopy => "copy between overlapping objects",
         };
         let program = self.program();
         let text = program.texts.get(message).filter(|text| !text.is_empty());

@@ -37,11 +37,13 @@
 //! | `task` | properties and bounds: what an engine is asked |
 //! | `context` | limits, and progress for others to see |
 //! | `outcome` | verdicts, what they cover and assume, what they took |
+//! | `orders` | where a SAFE depends on the order in which operands are evaluated |
 //! | `reported` | violations that have been reported already |
 //! | `surroundings` | what a SAFE assumes of a program's arguments, environment and machine |
 //! | `witness` | how violations are claimed, and how the interpreter is led to one |
 
 mod context;
+mod orders;
 mod outcome;
 mod reported;
 mod surroundings;
@@ -50,6 +52,7 @@ pub mod witness;
 
 pub use context::{Context, Progress};
 pub use leno_limits::{Cancel, Limits, Stop};
+pub use orders::assumed_orders;
 pub use outcome::{
     Assumption, Counterexample, Covered, Figure, Outcome, Reason, SourcePlace, Statistics, Unknown, Verdict,
 };

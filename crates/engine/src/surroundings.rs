@@ -103,6 +103,11 @@ fn instructions(function: &Function) -> impl Iterator<Item = &Instr> {
 }
 
 /// Whether a function comes with Leno.
-fn is_model(program: &Program, function: &Function) -> bool {
-    program.files.get(function.span.file).is_some_and(|file| file.starts_with("<leno>"))
+pub(crate) fn is_model(program: &Program, function: &Function) -> bool {
+    is_in_model(program, function.span)
+}
+
+/// Whether a place is in a model of the library.
+pub(crate) fn is_in_model(program: &Program, span: Span) -> bool {
+    program.files.get(span.file).is_some_and(|file| file.starts_with("<leno>"))
 }

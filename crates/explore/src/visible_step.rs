@@ -6,13 +6,14 @@
 
 use crate::event::{Access, Choice, DataKind, Footprint, SyncKind};
 use leno_ir::analysis::facts::Facts;
+use leno_ir::analysis::features::counted_locks;
 use leno_ir::index::Idx;
 use leno_ir::interp::{
     Environment, FileHandle, Image, Isolated, MAIN, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId,
     Value, Violation, Wait,
 };
 use leno_ir::points_to::{AbstractObject, PointsTo};
-use leno_ir::program::{Body, Callee, FuncId, LockKind, Op, Program, RmwOp, SlotId, SyncOp, TerminatorKind};
+use leno_ir::program::{Body, Callee, Expr, FuncId, LockKind, Op, Program, RmwOp, SlotId, SyncOp, TerminatorKind};
 use leno_ir::sharing::{SharedObjects, Sharing};
 use leno_ir::witness::Observer;
 
@@ -105,8 +106,12 @@ impl Statics {
                 }
             })
             .collect();
-        let tries = (0..image.code_len()).any(|pc| is_try(image.next_at(pc)));
-        let changes = (0..image.code_len()).map(|pc| change(program, image.next_at(pc), tries)).collect();
+        let counted = counted_locks(program, facts.calls(), points_to);
+        let is_counted = |pc| {
+            locks(image.next_at(pc))
+                .is_some_and(|lock| counted.intersects(&points_to.points_to(image.place(pc).func, lock)))
+        };
+        let changes = (0..image.code_len()).map(|pc| change(program, image.next_at(pc), is_counted(pc))).collect();
         let has_waits = (0..image.code_len()).any(|pc| is_wait(image.next_at(pc)));
         let has_sections = (0..image.code_len()).any(|pc| begins_section(image.next_at(pc)));
         Statics { has_sections, shared, in_loop: loop_code(facts, image), changes, has_waits }
@@ -131,19 +136,37 @@ fn begins_section(next: Next<'_>) -> bool {
     matches!(next, Next::Instr(instr) if matches!(instr.op, Op::AtomicBegin))
 }
 
-fn is_try(next: Next<'_>) -> bool {
-    matches!(next, Next::Instr(instr) if matches!(instr.op, Op::Sync { op: SyncOp::TryLock(_), .. }))
+/// The mutex that a step takes or gives back.
+fn locks<'p>(next: Next<'p>) -> Option<&'p Expr> {
+    let Next::Instr(instr) = next else { return None };
+    match &instr.op {
+        Op::Sync { op: SyncOp::CondSleep { mutex }, .. } => Some(mutex),
+        Op::Sync { op: SyncOp::Lock(_) | SyncOp::Unlock(_) | SyncOp::CondRelock, at, .. } => Some(at),
+        _ => None,
+    }
 }
 
+/// By instruction: whether a thread may come by again, in a loop of its function or of one that has called it.
 fn loop_code(facts: &Facts<'_>, image: &Image<'_>) -> Vec<bool> {
     let repeated = |function| facts.cfg(function).map_or(Vec::new(), |cfg| cfg.repeated());
     let loops: Vec<Vec<bool>> = facts.program().functions.ids().map(repeated).collect();
-    (0..image.code_len())
-        .map(|pc| {
-            let place = image.place(pc);
-            loops[place.func.index()][place.block.index()]
+    let is_repeated = |pc| {
+        let place = image.place(pc);
+        loops[place.func.index()][place.block.index()]
+    };
+    let called: Vec<FuncId> = (0..image.code_len())
+        .filter(|pc| is_repeated(*pc))
+        .filter_map(|pc| match image.next_at(pc) {
+            Next::Instr(instr) => match &instr.op {
+                Op::Call { callee: Callee::Direct(function), .. } => Some(*function),
+                _ => None,
+            },
+            Next::Terminator(_) => None,
         })
-        .collect()
+        .collect();
+    let again = facts.calls().calls().reachable(called);
+    let is_called_again = |pc| again.get(image.place(pc).func.index()) == Some(&true);
+    (0..image.code_len()).map(|pc| is_repeated(pc) || is_called_again(pc)).collect()
 }
 
 fn has_shared_slot(program: &Program, points_to: &PointsTo, sharing: &SharedObjects, function: FuncId) -> bool {
@@ -275,7 +298,7 @@ enum Change {
 /// All of a mutex that changes.
 const LOCK_BYTES: u64 = 12;
 
-fn change(program: &Program, next: Next<'_>, tries: bool) -> Change {
+fn change(program: &Program, next: Next<'_>, is_counted: bool) -> Change {
     let Next::Instr(instr) = next else { return Change::None };
     match &instr.op {
         Op::Store { .. } | Op::ReadModifyWrite { .. } | Op::CompareExchange { .. } => Change::Written,
@@ -285,11 +308,11 @@ fn change(program: &Program, next: Next<'_>, tries: bool) -> Change {
         } => Change::Written,
         Op::Sync { op: SyncOp::SemGetValue, .. } => Change::None,
         // A thread that waits for a lock does not notice how often another one held it in between; a `trylock` does.
-        Op::Sync { op: SyncOp::Lock(LockKind::Mutex) | SyncOp::Unlock(LockKind::Mutex), .. } if !tries => {
+        Op::Sync { op: SyncOp::Lock(LockKind::Mutex) | SyncOp::Unlock(LockKind::Mutex), .. } if !is_counted => {
             Change::Locked
         }
-        Op::Sync { op: SyncOp::CondSleep { .. } | SyncOp::CondRelock, .. } if !tries => Change::Locked,
-        Op::Sync { op: SyncOp::CondWake { .. }, .. } if !tries => Change::Woken,
+        Op::Sync { op: SyncOp::CondSleep { .. } | SyncOp::CondRelock, .. } if !is_counted => Change::Locked,
+        Op::Sync { op: SyncOp::CondWake { .. }, .. } => Change::Woken,
         Op::Call { callee: Callee::Direct(function), .. } => match &program.functions[*function].body {
             Body::External(external) if !external.pure => Change::Always,
             _ => Change::None,

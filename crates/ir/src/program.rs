@@ -406,6 +406,10 @@ pub enum Property {
     SignedOverflow,
     /// An index beyond an array that is a part of an object, or so far away that it would lead to another object.
     IndexOutOfBounds,
+    /// Two accesses to one object, one of them a write, between which nothing says what comes first.
+    Unsequenced,
+    /// Something is copied to where it partly is already, by what must not do that.
+    OverlappingCopy,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

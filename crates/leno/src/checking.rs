@@ -4,7 +4,7 @@ use leno_bmc::StagedEngine;
 use leno_engine::{
     Assumption, Context, Counterexample, Covered, Engine, Outcome, Progress, Properties, Reason, Reported, Stop, Task,
 };
-use leno_engine::{Cancel, Limits, Statistics, Unknown, assumed_surroundings, machine_options};
+use leno_engine::{Cancel, Limits, Statistics, Unknown, assumed_orders, assumed_surroundings, machine_options};
 use leno_explore::Explorer;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{Body, Instr, Op, Program, Property};
@@ -228,6 +228,7 @@ impl<'a> Checking<'a> {
         let Outcome { verdict, covered, mut assumptions, statistics } = engine.check(self.facts, &task, &context);
         if matches!(verdict, leno_engine::Verdict::Safe) {
             assumptions.extend(assumed_surroundings(self.facts.program()));
+            assumptions.extend(assumed_orders(self.facts));
         }
         let (verdict, covered) = match verdict {
             leno_engine::Verdict::Safe => (Verdict::Safe, covered),

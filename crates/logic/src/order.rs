@@ -34,7 +34,7 @@ mod saturate;
 use crate::core::{Consequence, Propagator};
 use crate::literal::Lit;
 use crate::proof::Proof;
-use clocks::{Clocks, Run, Time};
+use clocks::{Clocks, NEAR, Run, Time};
 use std::collections::VecDeque;
 
 /// An event: something that happens at one moment.
@@ -121,7 +121,7 @@ struct Attached {
 struct ReadState {
     candidates: Vec<Attached>,
     hitters: Vec<Attached>,
-    /// By chain: where its hitters begin.
+    /// By chain: where its hitters begin. Empty if there are too many chains.
     hitters_from: Vec<u32>,
 }
 
@@ -379,8 +379,12 @@ impl Order {
         for read in &mut self.reads {
             read.candidates.sort_unstable();
             read.hitters.sort_unstable();
-            let begin = |chain| read.hitters.partition_point(|hitter| hitter.chain < chain) as u32;
-            read.hitters_from = (0..=chains as u32).map(begin).collect();
+            if chains <= NEAR {
+                let begin = |chain| read.hitters.partition_point(|hitter| hitter.chain < chain) as u32;
+                read.hitters_from = (0..=chains as u32).map(begin).collect();
+            } else {
+                read.hitters_from.clear();
+            }
         }
         (self.index.guarded, self.index.reads) = (guarded, reads);
     }

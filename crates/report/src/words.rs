@@ -3,11 +3,13 @@
 use leno_ir::interp::ViolationKind;
 use leno_ir::program::DataModel;
 
-const KINDS: [(ViolationKind, &str); 21] = [
+const KINDS: [(ViolationKind, &str); 23] = [
     (ViolationKind::Assertion, "assertion"),
     (ViolationKind::DivisionByZero, "division-by-zero"),
     (ViolationKind::SignedOverflow, "signed-overflow"),
     (ViolationKind::IndexOutOfBounds, "index-out-of-bounds"),
+    (ViolationKind::Unsequenced, "unsequenced"),
+    (ViolationKind::OverlappingCopy, "overlapping-copy"),
     (ViolationKind::NullDereference, "null-dereference"),
     (ViolationKind::OutOfBounds, "out-of-bounds"),
     (ViolationKind::InvalidPointer, "invalid-pointer"),

@@ -271,7 +271,7 @@ impl Engine {
             match step.op {
                 Op::Sleep(condition) => {
                     let wake = Some(self.threads[thread][index + 1].event());
-                    sleeps.push(Sleep { since: Some(event.node), occurs: event.occurs, wake, needs_signal: true });
+                    sleeps.push(Sleep { since: Some(event.node), occurs: event.occurs, wake, needs_signal: Lit::TRUE });
                     slept_on.push(condition);
                     self.sleeps.push((thread, index, sleeps.len() - 1));
                 }

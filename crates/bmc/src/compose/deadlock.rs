@@ -14,7 +14,7 @@ use leno_axioms::Event;
 use leno_axioms::order::Unknown;
 use leno_axioms::signals::{self, Signal, Signals, Sleep};
 use leno_axioms::stuck::{AtLock, Blocked, Standing, Thread, all_stuck, circle, has_ended, stuck};
-use leno_ir::index::{Idx, IndexVec};
+use leno_ir::index::Idx;
 use leno_logic::literal::Lit;
 use leno_logic::term::Term;
 
@@ -107,15 +107,9 @@ impl Composer<'_, '_> {
     fn signals(&mut self) -> Signals {
         let skeleton = &self.bounded.skeleton;
         let (sleeps, signals) = (skeleton.sleeps.clone(), skeleton.signals.clone());
-        let mut needs_signal: IndexVec<SleepId, bool> = sleeps.ids().map(|_| false).collect();
-        for wait in &skeleton.waits {
-            // (A wait with a deadline needs no signal.)
-            if let Until::Signal(sleep) = wait.until {
-                needs_signal[sleep] = true;
-            }
-        }
         let mut in_solver = Vec::new();
-        for (sleep, &needs_signal) in sleeps.iter().zip(&needs_signal) {
+        for sleep in &sleeps {
+            let needs_signal = !self.literal(sleep.late);
             let occurs = self.literal(sleep.path);
             let wake = sleep.wake.map(|(node, woken)| self.occurrence(node, woken));
             in_solver.push(Sleep { since: Some(self.node(sleep.node)), occurs, wake, needs_signal });

@@ -39,12 +39,22 @@ pub(crate) struct Accesses {
     pub is_plain: bool,
     pub is_atomic: bool,
     pub role: Role,
+    /// That its writes leave the memory as it was.
+    pub is_unchanged: Term,
 }
 
 impl Accesses {
     /// Those of an ordinary instruction, which may race.
     pub fn plain(targets: ObjectSet, is_atomic: bool) -> Accesses {
-        Accesses { reads: Vec::new(), writes: Vec::new(), targets, is_plain: true, is_atomic, role: Role::Other }
+        Accesses {
+            reads: Vec::new(),
+            writes: Vec::new(),
+            targets,
+            is_plain: true,
+            is_atomic,
+            role: Role::Other,
+            is_unchanged: Term::FALSE,
+        }
     }
 
     /// Those of an operation on a lock or another synchronisation object, which does not race.
@@ -88,7 +98,7 @@ impl Execution<'_> {
         }
         let targets = self.facts.points_to.points_to(frame.func, pointer).into_owned();
         if targets.is_empty() {
-            self.skeleton.gap("a pointer is used that may be anything");
+            self.skeleton.doubts.push((state.path, "a pointer is used that may be anything".to_string()));
         }
         let mut private = Vec::new();
         let mut shared = false;
@@ -310,20 +320,46 @@ impl Execution<'_> {
         let mut value = fresh;
         let mut own = Vec::new();
         for write in &state.section_writes {
-            let same = self.terms.eq(write.address, address);
-            let mine = self.terms.and2(same, write.condition);
-            if write.bytes != bytes && self.terms.as_bool(mine) != Some(false) {
-                self.skeleton.gap("an atomic section reads what it wrote in pieces of another size");
-            }
-            if write.bytes == bytes {
-                value = self.terms.ite(mine, write.value, value);
-                own.push(mine);
+            // The two may overlap in several ways; sizes that are powers of 2 are aligned.
+            let (length, written) = (i64::from(bytes), i64::from(write.bytes));
+            let step = if bytes.is_power_of_two() && write.bytes.is_power_of_two() { length.min(written) } else { 1 };
+            let first = (1 - written).div_euclid(step) * step;
+            for shift in (first..length).step_by(step as usize).filter(|shift| shift + written > 0) {
+                let from = self.terms.bits(self.terms.width(address), shift as u128);
+                let from = self.terms.add(address, from);
+                let same = self.terms.eq(write.address, from);
+                let mine = self.terms.and2(same, write.condition);
+                if self.terms.as_bool(mine) == Some(false) {
+                    continue;
+                }
+                let new = self.with_bytes(value, write, shift);
+                value = self.terms.ite(mine, new, value);
+                if shift <= 0 && shift + written >= length {
+                    own.push(mine);
+                }
             }
         }
         let any_own = self.terms.or(&own);
         let foreign = self.terms.not(any_own);
         let condition = self.terms.and2(condition, foreign);
         (value, Unit { condition, address, value: fresh, bytes })
+    }
+
+    /// A value with the bytes of a write in their places: the write begins `shift` bytes after the value.
+    fn with_bytes(&mut self, value: Term, write: &Unit, shift: i64) -> Term {
+        let bytes = i64::from(self.terms.width(value) / 8);
+        let (begin, end) = (shift.max(0), (shift + i64::from(write.bytes)).min(bytes));
+        let mut pieces = Vec::new();
+        if begin > 0 {
+            pieces.push(self.terms.extract(value, 0, begin as u32 * 8));
+        }
+        pieces.push(self.terms.extract(write.value, (begin - shift) as u32 * 8, (end - begin) as u32 * 8));
+        if end < bytes {
+            pieces.push(self.terms.extract(value, end as u32 * 8, (bytes - end) as u32 * 8));
+        }
+        let mut pieces = pieces.into_iter();
+        let lowest = pieces.next().unwrap_or(value);
+        pieces.fold(lowest, |low, high| self.terms.concat(high, low))
     }
 
     /// Adds an event at `node`, or at a new node, which it returns; none if there is nothing to access. `shared` is the
@@ -346,9 +382,10 @@ impl Execution<'_> {
             let path = self.terms.and2(state.path, shared);
             self.step(at, path);
         }
+        let changed = self.terms.not(accesses.is_unchanged);
         let event = self.event_at(state, at, accesses);
         for write in event.writes.iter().filter(|_| event.is_plain) {
-            let condition = self.terms.and2(state.path, write.condition);
+            let condition = self.terms.and(&[state.path, write.condition, changed]);
             state.side_effects.push(SideEffect::Effect, condition);
         }
         if state.section.is_some() {
@@ -364,7 +401,7 @@ impl Execution<'_> {
 
     /// The event of accesses that the instruction at hand makes at a node.
     pub(crate) fn event_at(&self, state: &State, node: NodeId, accesses: Accesses) -> Event {
-        let Accesses { reads, writes, targets, is_plain, is_atomic, role } = accesses;
+        let Accesses { reads, writes, targets, is_plain, is_atomic, role, is_unchanged: _ } = accesses;
         let (place, span) = self.here;
         Event {
             node,
@@ -478,6 +515,7 @@ impl Execution<'_> {
             let mut accesses = Accesses::plain(reached.targets.clone(), true);
             accesses.reads.push(unit);
             accesses.writes.push(Unit { condition: written, address, value: new, bytes });
+            accesses.is_unchanged = self.terms.eq(new, read);
             self.add_event(&mut state, None, accesses, condition);
             old = Some(value);
         }

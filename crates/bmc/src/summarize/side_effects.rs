@@ -98,18 +98,21 @@ impl SideEffects {
     }
 }
 
-/// Whether every lock that was taken was released, or the other way round, properly nested.
-pub fn is_balanced(locks: &[SideEffect]) -> bool {
-    let mut open: Vec<SideEffect> = Vec::new();
-    for &effect in locks {
+/// Whether every lock that was taken was released, or the other way round, properly nested. `is_same` says of two
+/// conditions whether they hold together or not at all.
+pub fn is_balanced(locks: &[(SideEffect, Term)], mut is_same: impl FnMut((Term, Term)) -> bool) -> bool {
+    let mut open: Vec<(SideEffect, Term)> = Vec::new();
+    for &(effect, condition) in locks {
         let undone = match effect {
             SideEffect::Effect => return false,
             SideEffect::Acquire(lock) => SideEffect::Release(lock),
             SideEffect::Release(lock) => SideEffect::Acquire(lock),
         };
-        match open.last() == Some(&undone) {
-            true => drop(open.pop()),
-            false => open.push(effect),
+        match open.last() {
+            Some(&(last, when)) if last == undone && (when == condition || is_same((when, condition))) => {
+                drop(open.pop())
+            }
+            _ => open.push((effect, condition)),
         }
     }
     open.is_empty()

@@ -114,7 +114,8 @@ impl Execution<'_> {
         {
             Rc::make_mut(&mut state.reading).insert(lock, now);
         }
-        self.note_step(&mut state, op, place.1);
+        let writes: Vec<Term> = transition.writes.iter().map(|write| write.condition).collect();
+        self.note_step(frame, &mut state, op, place, &writes);
         Ok(Some((state, transition.result)))
     }
 
@@ -126,20 +127,35 @@ impl Execution<'_> {
         }
     }
 
-    /// Notes what a step is to other threads: taking a lock and giving it back cancel each other.
-    fn note_step(&mut self, state: &mut State, op: &SyncOp, address: Term) {
-        let effect = match op {
-            // Some instruction can observe how often a lock is held.
-            _ if self.facts.counts_locking => SideEffect::Effect,
-            SyncOp::Lock(_) | SyncOp::CondRelock | SyncOp::SemWait | SyncOp::ReadLock | SyncOp::WriteLock => {
-                SideEffect::Acquire(address)
+    /// Whether some instruction can observe how often the lock is held.
+    fn is_counted(&self, frame: &Frame, (pointer, address): (&Expr, Term)) -> bool {
+        match self.instance_at(address) {
+            Some(id) => self.facts.counted_locks.contains(self.layout.get(id).object),
+            None => self.facts.counted_locks.intersects(&self.facts.points_to.points_to(frame.func, pointer)),
+        }
+    }
+
+    /// Notes what a step is to other threads: taking a lock and giving it back cancel each other, and a step that
+    /// writes nothing (it has tried in vain) is nothing to them.
+    fn note_step(&mut self, frame: &Frame, state: &mut State, op: &SyncOp, place: (&Expr, Term), writes: &[Term]) {
+        let written = self.terms.or(writes);
+        let written = self.terms.and2(state.path, written);
+        let (_, address) = place;
+        let is_counted = self.is_counted(frame, place);
+        let (effect, condition) = match op {
+            SyncOp::Lock(_) | SyncOp::CondRelock | SyncOp::SemWait | SyncOp::ReadLock | SyncOp::WriteLock
+                if !is_counted =>
+            {
+                (SideEffect::Acquire(address), state.path)
             }
-            SyncOp::Unlock(_) | SyncOp::CondSleep { .. } | SyncOp::SemPost | SyncOp::RwUnlock => {
-                SideEffect::Release(address)
+            SyncOp::Unlock(_) | SyncOp::CondSleep { .. } | SyncOp::SemPost | SyncOp::RwUnlock if !is_counted => {
+                (SideEffect::Release(address), state.path)
             }
-            _ => SideEffect::Effect,
+            _ => (SideEffect::Effect, written),
         };
-        state.side_effects.push(effect, state.path);
+        if self.terms.as_bool(condition) != Some(false) {
+            state.side_effects.push(effect, condition);
+        }
     }
 
     // --- condition variables. Waits may end without a signal, except where deadlocks are looked for: then signals
@@ -150,7 +166,6 @@ impl Execution<'_> {
         if !self.question.properties.deadlock {
             return state;
         }
-        self.affect(&mut state);
         if self.last == before {
             let node = self.next_node(&mut state);
             self.step(node, state.path);
@@ -160,7 +175,7 @@ impl Execution<'_> {
         let path = self.terms.and2(state.path, asleep);
         let (node, thread) = (self.last, self.thread);
         state.sleep = Some(self.skeleton.sleeps.next_id());
-        self.skeleton.sleeps.push(Sleep { thread, node, path, address, wake: None });
+        self.skeleton.sleeps.push(Sleep { thread, node, path, address, wake: None, late: Term::FALSE });
         state
     }
 
@@ -176,9 +191,9 @@ impl Execution<'_> {
 
     fn wake(&mut self, mut state: State, timed: bool) -> Option<(State, Term)> {
         let zero = self.terms.bits(32, 0);
-        let mut result = zero;
+        let (mut result, mut late) = (zero, Term::FALSE);
         if timed {
-            let late = self.terms.variable(Sort::Bool, "timed out");
+            late = self.terms.variable(Sort::Bool, "timed out");
             let error = self.terms.bits(32, ETIMEDOUT);
             result = self.terms.ite(late, error, zero);
         }
@@ -195,7 +210,12 @@ impl Execution<'_> {
         let mut state = self.restrict(state, wakes)?;
         let node = self.next_node(&mut state);
         self.step(node, state.path);
+        // A thread that took no signal has changed nothing for the others.
+        let in_time = self.terms.not(late);
+        let signalled = self.terms.and2(state.path, in_time);
+        state.side_effects.push(SideEffect::Effect, signalled);
         self.skeleton.sleeps[sleep].wake = Some((node, state.path));
+        self.skeleton.sleeps[sleep].late = late;
         if !timed {
             let thread = self.thread;
             self.skeleton.waits.push(Wait { thread, after, path, goes_on: wakes, until: Until::Signal(sleep) });

@@ -8,7 +8,7 @@
 use crate::bound::BoundSite;
 use crate::facts::FunctionShape;
 use crate::skeleton::layout::InstanceId;
-use crate::summarize::side_effects::is_balanced;
+use crate::summarize::side_effects::{SideEffect, is_balanced};
 use crate::summarize::state::State;
 use crate::summarize::{Execution, Frame, Refused};
 use leno_ir::analysis::liveness::Live;
@@ -175,20 +175,35 @@ impl Execution<'_> {
         }
         let (effects, locks) = now.side_effects.since(&then.side_effects);
         let mut active = self.terms.or(&effects);
-        let idle = self.terms.not(active);
-        let idle = self.terms.and2(now.path, idle);
+        let mut idle = self.terms.not(active);
+        idle = self.terms.and2(now.path, idle);
         let known = self.forgotten(then, live);
-        if self.terms.as_bool(idle) == Some(false) || !self.is_impossible(&[idle, different], &known) {
+        if self.terms.as_bool(idle) == Some(false) {
             return Some(now);
         }
-        let mut on_locks = Vec::new();
-        for (effect, condition) in locks {
-            let together = self.terms.and2(now.path, condition);
-            if together == now.path || !self.is_impossible(&[idle, condition], &known) {
-                on_locks.push(effect);
+        if !self.is_impossible(&[idle, different], &known) {
+            // On some paths the iteration has changed the state, and on the others it has only waited, if there are any.
+            active = self.terms.or2(active, different);
+            idle = self.terms.not(active);
+            idle = self.terms.and2(now.path, idle);
+            if self.is_impossible(&[idle], &known) {
+                return Some(now);
             }
         }
-        if !is_balanced(&on_locks) {
+        let mut on_locks: Vec<(SideEffect, Term)> = Vec::new();
+        for (effect, condition) in locks {
+            let together = self.terms.and2(now.path, condition);
+            match together == now.path {
+                true => on_locks.push((effect, Term::TRUE)),
+                false if self.is_impossible(&[idle, condition], &known) => {}
+                false => on_locks.push((effect, condition)),
+            }
+        }
+        let is_same = |(a, b): (Term, Term)| {
+            let differ = self.terms.xor(a, b);
+            self.is_impossible(&[idle, differ], &known)
+        };
+        if !is_balanced(&on_locks, is_same) {
             return Some(now);
         }
         *was_active = active;

@@ -35,6 +35,11 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
             call.builder.push(Op::AtomicEnd);
             None
         },
+        "__leno_assert_apart" => |call| {
+            let cond = call.truth(0);
+            call.builder.assert(cond, Property::OverlappingCopy, "the source and the target overlap");
+            None
+        },
         "__CPROVER_fence" => |call| {
             call.builder.push(Op::Fence { order: Order::SeqCst });
             None

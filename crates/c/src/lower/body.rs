@@ -8,6 +8,7 @@ use super::hook;
 use super::link::Link;
 use super::scalar::{Scalar, zero};
 use super::scope::Scopes;
+use super::sequence::Sequencing;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::Span;
 use crate::typed::{ExprId, FuncId, Function, FunctionBody, LabelId, Unit, VarId};
@@ -38,6 +39,7 @@ pub(super) struct Lowering<'a, 'u> {
     homes: Vec<Option<Home>>,
     pub labels: Vec<Option<BlockId>>,
     pub scopes: Scopes,
+    pub sequencing: Sequencing,
     /// The hidden parameter of a variadic function.
     pub variable_arguments: Option<LocalId>,
 }
@@ -72,6 +74,7 @@ pub(super) fn lower_function(link: &mut Link<'_>, id: ir::FuncId, unit: usize, f
         homes: vec![None; body.vars.len()],
         labels: vec![None; body.labels.len()],
         scopes: Scopes::new(body),
+        sequencing: if units[unit].is_model { Sequencing::default() } else { Sequencing::of(units[unit].unit, body) },
         variable_arguments,
     };
     lowering.whole_function(function, signature.returns_record)?;

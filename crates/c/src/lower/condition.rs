@@ -27,9 +27,12 @@ impl Lowering<'_, '_> {
         let expr = &self.unit.exprs[id];
         match &expr.kind {
             ExprKind::Const(_) | ExprKind::Function(_) | ExprKind::LabelAddress(_) => true,
-            ExprKind::Load(place) => self.is_register(*place),
+            ExprKind::Load(place) => self.is_register(*place) && !self.sequencing.concerns(id),
             ExprKind::AddressOf(place) => self.is_pure_address(*place, fuel),
-            ExprKind::Cast(e) => !self.is_void(expr.ty) && self.is_pure_within(*e, fuel),
+            ExprKind::Cast(e) => {
+                let is_moved = self.types.is_pointer(expr.ty.ty) && self.moved_by(*e).is_some();
+                !self.is_void(expr.ty) && !is_moved && self.is_pure_within(*e, fuel)
+            }
             ExprKind::LogicalNot(e) => self.is_pure_within(*e, fuel),
             ExprKind::Unary(_, e) => !self.checks_overflow() && self.is_pure_within(*e, fuel),
             ExprKind::Binary(op, a, b) => {

@@ -21,6 +21,7 @@ impl Lowering<'_, '_> {
     fn unbounded_rvalue(&mut self, id: ExprId) -> Result<Expr> {
         let unit = self.unit;
         let expr = &unit.exprs[id];
+        self.begin_operator(id);
         match &expr.kind {
             ExprKind::Const(bits) => {
                 let ty = self.scalar(id)?.ir();
@@ -82,6 +83,7 @@ impl Lowering<'_, '_> {
     pub fn effect(&mut self, id: ExprId) -> Result<()> {
         let unit = self.unit;
         let expr = &unit.exprs[id];
+        self.begin_operator(id);
         match &expr.kind {
             ExprKind::Const(_) | ExprKind::Function(_) => Ok(()),
             ExprKind::Cast(operand) => self.effect(*operand),
@@ -118,6 +120,7 @@ impl Lowering<'_, '_> {
         let scalar = self.scalar(id)?;
         let place = self.place(place)?;
         self.at(self.span_of(id));
+        self.sequenced(id, &place);
         Ok(self.read(&place, scalar))
     }
 
@@ -140,7 +143,10 @@ impl Lowering<'_, '_> {
             let truth = self.condition(operand)?;
             return Ok(self.b.convert(truth, Scalar::unsigned(1), Scalar::Bool));
         }
-        let value = self.rvalue(operand)?;
+        let value = match self.moved_by(operand).filter(|_| to == Scalar::Pointer) {
+            Some(moved) => self.moved_address(operand, moved)?,
+            None => self.rvalue(operand)?,
+        };
         Ok(self.b.convert(value, from, to))
     }
 
@@ -174,6 +180,7 @@ impl Lowering<'_, '_> {
         if matches!(place, Place::Bits { .. }) {
             place = self.reusable_place(place);
         }
+        self.sequenced(id, &place);
         let value = if wanted && !matches!(place, Place::Register(_)) { self.b.reusable(value) } else { value };
         if let Place::Register(local) = place {
             self.write(&place, scalar, value);

@@ -6,22 +6,35 @@
 //!   object. As in gcc's `-fsanitize=bounds`, the last array of a structure is left out: allocating more room for it is a
 //!   common idiom.
 //! - A pointer that is moved very far may come to lie in another object. In LP64 addresses of different objects are
-//!   2^40 apart, so moving by less than 2^39 bytes never leads into another object; in ILP32, where they may be as near
-//!   as 2^16, an index into an array of known length is always checked.
+//!   2^40 apart, so it takes many moves by less than 2^35 bytes to get into another object, and no object is that
+//!   large; in ILP32, where they may be as near as 2^16, an index into an array of known length is always checked. The
+//!   same holds for moves through integers, `(int *)((uintptr_t)p + n)`: as gcc has it, they do not lead into other
+//!   objects either.
 
 use super::body::Lowering;
-use crate::typed::{ExprId, ExprKind};
+use crate::typed::{BinaryOp as CBinaryOp, ExprId, ExprKind};
 use crate::types::{ArrayLen, Type as CType};
 use leno_ir::program::{BinaryOp, CastOp, DataModel, Expr, Property};
 
-/// How far a pointer may be moved at once (LP64), as a power of two.
-const FARTHEST: u16 = 39;
+/// How far a pointer may be moved at once (LP64), as a power of two. No object is larger.
+const FARTHEST: u16 = 35;
+
+/// An amount of so many bits is not checked unless it is a constant: an `int` that counts elements never leads as far as
+/// the next object.
+const NEAR_BITS: u16 = 40;
 
 /// What an index leads to: something that is accessed, or an address, which may be the one past the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Reach {
     Accessed,
     Address,
+}
+
+/// Which operand an address is moved by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Moved {
+    Left,
+    Right,
 }
 
 impl Lowering<'_, '_> {
@@ -54,8 +67,8 @@ impl Lowering<'_, '_> {
 
     /// Asserts that `pointer + bytes` stays where it belongs.
     pub fn check_index(&mut self, pointer: ExprId, base: &Expr, bytes: Expr, reach: Reach) -> Expr {
-        let word = self.b.model().pointer_bits();
         if let Some(size) = self.checked_array(pointer) {
+            let word = self.b.model().pointer_bits();
             let bytes = self.b.reusable(bytes);
             let within = match reach {
                 Reach::Accessed => BinaryOp::ULt,
@@ -65,8 +78,16 @@ impl Lowering<'_, '_> {
             self.b.assert(fits, Property::IndexOutOfBounds, "index beyond the array");
             return bytes;
         }
+        self.check_move(base, bytes)
+    }
+
+    /// Asserts that moving a pointer does not lead into another object.
+    pub fn check_move(&mut self, base: &Expr, bytes: Expr) -> Expr {
+        let word = self.b.model().pointer_bits();
         let is_number = matches!(base, Expr::Const { .. } | Expr::Cast(CastOp::IntToPtr, ..));
-        if word < 64 || is_number || self.needed_bits(&bytes) <= FARTHEST + 1 || is_distance(&bytes) {
+        let allowed = if matches!(bytes, Expr::Const { .. }) { FARTHEST + 1 } else { NEAR_BITS };
+        let is_model = self.b.link.units[self.unit_index].is_model;
+        if word < 64 || is_number || is_model || self.needed_bits(&bytes) <= allowed || is_distance(&bytes) {
             return bytes;
         }
         let bytes = self.b.reusable(bytes);
@@ -74,6 +95,25 @@ impl Lowering<'_, '_> {
         let is_near = self.b.binary(BinaryOp::ULt, shifted, Expr::int(2 << FARTHEST, word));
         self.b.assert(is_near, Property::IndexOutOfBounds, "index beyond every object");
         bytes
+    }
+
+    /// Whether an integer is `p + n` or `p - n` for an address p: by how much it is moved.
+    pub fn moved_by(&self, id: ExprId) -> Option<Moved> {
+        match &self.unit.exprs[id].kind {
+            ExprKind::Binary(CBinaryOp::Add, a, b) if self.is_address(*a) && !self.is_address(*b) => Some(Moved::Right),
+            ExprKind::Binary(CBinaryOp::Add, a, b) if !self.is_address(*a) && self.is_address(*b) => Some(Moved::Left),
+            ExprKind::Binary(CBinaryOp::Sub, a, b) if self.is_address(*a) && !self.is_address(*b) => Some(Moved::Right),
+            _ => None,
+        }
+    }
+
+    /// Whether an integer is a pointer that was cast.
+    fn is_address(&self, id: ExprId) -> bool {
+        let exprs = &self.unit.exprs;
+        let ExprKind::Cast(operand) = &exprs[id].kind else { return false };
+        let (from, to) = (exprs[*operand].ty.ty, exprs[id].ty.ty);
+        let keeps_it = self.types.is_integer(to) && self.types.int_bits(to) == self.b.model().pointer_bits();
+        keeps_it && (self.types.is_pointer(from) || self.is_address(*operand))
     }
 }
 

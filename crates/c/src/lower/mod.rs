@@ -12,6 +12,7 @@
 //! | `expression`, `operator`, `condition` | values, and the order of their effects |
 //! | `place`, `record`, `initialize` | lvalues and bit-fields; values that are no scalars |
 //! | `index` | which indices are checked where they are written |
+//! | `sequence`, `overlap` | accesses of one object that nothing orders |
 //! | `call`, `signature`, `varargs`, `hook` | calls of C functions, of variadic ones, of the library |
 //! | `builtin` | atomics and other operations that are no functions |
 //! | `statement`, `scope` | control flow; what happens on the way out of a scope |
@@ -31,10 +32,12 @@ mod index;
 mod initialize;
 mod link;
 mod operator;
+mod overlap;
 mod place;
 mod record;
 mod scalar;
 mod scope;
+mod sequence;
 mod signature;
 mod simplify;
 mod statement;

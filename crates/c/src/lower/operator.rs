@@ -5,7 +5,7 @@
 //! have it, and that each shift is one that C defines.
 
 use super::body::Lowering;
-use super::index::Reach;
+use super::index::{Moved, Reach};
 use super::place::{How, Place};
 use super::scalar::Scalar;
 use crate::diagnostic::Result;
@@ -218,7 +218,22 @@ impl Lowering<'_, '_> {
 
     fn plus_bytes(&mut self, pointer: Expr, bytes: Expr, from: Scalar) -> Expr {
         let bytes = self.b.resize(bytes, self.b.word(), from.is_signed());
+        let bytes = self.check_move(&pointer, bytes);
         self.b.binary(ir::BinaryOp::PtrAdd, pointer, bytes)
+    }
+
+    /// `(uintptr_t)p + n`, to become a pointer again.
+    pub fn moved_address(&mut self, id: ExprId, moved: Moved) -> Result<Expr> {
+        let ExprKind::Binary(op, a, b) = self.unit.exprs[id].kind else { return self.rvalue(id) };
+        let scalar = self.scalar(id)?;
+        self.begin_operator(id);
+        let (mut left, mut right) = self.operands(a, b)?;
+        self.at(self.span_of(id));
+        match moved {
+            Moved::Left => left = self.check_move(&right, left),
+            Moved::Right => right = self.check_move(&left, right),
+        }
+        Ok(self.arithmetic(op, scalar, left, (right, scalar)))
     }
 
     pub fn pointer_diff(&mut self, id: ExprId, a: ExprId, b: ExprId) -> Result<Expr> {
@@ -251,6 +266,7 @@ impl Lowering<'_, '_> {
         let operand = self.rvalue(*operand)?;
         self.release_place(&mut place);
         let place = self.reusable_place(place);
+        self.sequenced(id, &place);
         if let Place::Memory { ptr, how } = &place
             && how.is_atomic()
         {

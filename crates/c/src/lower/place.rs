@@ -64,6 +64,7 @@ impl Lowering<'_, '_> {
             ExprKind::Deref(pointer) => match &unit.exprs[*pointer].kind {
                 ExprKind::PointerAdd(base, bytes) => {
                     self.at(unit.exprs[*pointer].span);
+                    self.begin_operator(*pointer);
                     self.pointer_add(*base, *bytes, reach)?
                 }
                 _ => self.rvalue(*pointer)?,

@@ -6,13 +6,14 @@
 //! objects are copied by a loop over words.
 
 use super::body::{Home, Lowering};
-use super::place::How;
+use super::overlap::{Lvalues, Overlap};
+use super::place::{How, Place};
 use super::scalar::Scalar;
 use crate::diagnostic::Result;
 use crate::source::Span;
 use crate::typed::{Builtin, ExprId, ExprKind, VarId};
 use crate::types::{ArrayLen, Layout, QualType, Type as CType, TypeId, Types};
-use leno_ir::program::{BinaryOp, Expr, Op, Type};
+use leno_ir::program::{BinaryOp, Expr, Op, Property, Type};
 use std::collections::BTreeSet;
 
 /// Objects of more scalars than this are copied and cleared by a loop.
@@ -31,11 +32,13 @@ impl Lowering<'_, '_> {
     pub fn record(&mut self, id: ExprId) -> Result<RecordValue> {
         let unit = self.unit;
         let expr = &unit.exprs[id];
+        self.begin_operator(id);
         let named = |address, how| RecordValue { address, is_temporary: false, how };
         Ok(match &expr.kind {
             ExprKind::Load(place) => {
                 let how = How::of(self.type_of(*place).quals);
                 let address = self.address(*place)?;
+                self.sequenced(id, &Place::Memory { ptr: address.clone(), how });
                 if how.is_atomic() {
                     return self.atomic_record_load(id, address, how);
                 }
@@ -66,6 +69,7 @@ impl Lowering<'_, '_> {
     pub fn record_into(&mut self, id: ExprId, dest: Expr) -> Result<()> {
         let unit = self.unit;
         let expr = &unit.exprs[id];
+        self.begin_operator(id);
         match &expr.kind {
             ExprKind::Call { .. } => self.call_into(id, Some(dest)).map(drop),
             ExprKind::StmtExpr { body, value: Some(value) } => {
@@ -131,6 +135,7 @@ impl Lowering<'_, '_> {
 
     /// `place = value` for records: the address of the place.
     pub fn assign_record(&mut self, id: ExprId, place: ExprId, value: ExprId) -> Result<Expr> {
+        let may_overlap = self.may_copy_onto_itself(place, value);
         let ty = self.type_of(place);
         let how = How::of(ty.quals);
         let dest = self.address(place)?;
@@ -139,12 +144,31 @@ impl Lowering<'_, '_> {
         let dest = self.b.release();
         self.at(self.span_of(id));
         let dest = self.b.reusable(dest);
+        self.sequenced(id, &Place::Memory { ptr: dest.clone(), how });
+        let mut value = value;
+        if may_overlap {
+            value.address = self.b.reusable(value.address);
+            let same = self.b.binary(BinaryOp::Eq, dest.clone(), value.address.clone());
+            let size = self.types.size_of(ty.ty).unwrap_or(0);
+            let apart = self.is_apart((dest.clone(), size), (value.address.clone(), size));
+            let fine = self.b.binary(BinaryOp::Or, same, apart);
+            self.b.assert(fine, Property::OverlappingCopy, "a structure is assigned to where it partly is");
+        }
         if how.is_atomic() {
             self.atomic_record_store(id, ty, dest.clone(), how, value.address)?;
         } else {
             self.copy(ty, dest.clone(), how, value.address, value.how)?;
         }
         Ok(dest)
+    }
+
+    /// Whether a structure may be assigned to a place that it overlaps without being the same (C11 6.5.16.1p3). It takes
+    /// a union, or a pointer that was cast.
+    fn may_copy_onto_itself(&self, place: ExprId, value: ExprId) -> bool {
+        let ExprKind::Load(source) = self.unit.exprs[value].kind else { return false };
+        let lvalues = Lvalues { unit: self.unit, body: self.body };
+        (lvalues.is_reinterpreted(place) || lvalues.is_reinterpreted(source))
+            && lvalues.overlap(place, source) != Overlap::Never
     }
 
     fn record_choice(&mut self, cond: ExprId, then: ExprId, otherwise: ExprId) -> Result<RecordValue> {

@@ -41,6 +41,13 @@ extern unsigned short leno___leno_bswap16(unsigned short);
 extern unsigned leno___leno_bswap32(unsigned);
 extern unsigned long long leno___leno_bswap64(unsigned long long);
 extern int leno_atexit(void (*)(void)), leno_on_exit(void (*)(int, void *), void *);
+// Nothing that overlaps is copied here.
+void __leno_assert_apart(int is_apart)
+{
+    if (!is_apart)
+        abort();
+}
+
 extern void leno___leno_run_exit_handlers(int);
 extern int leno_pthread_key_create(unsigned *, void (*)(void *)), leno_pthread_key_delete(unsigned),
     leno_pthread_setspecific(unsigned, const void *);

@@ -159,7 +159,7 @@ pub(crate) struct Search<'a, 'p, 'v> {
     pub statics: &'a Statics,
     task: &'a Task,
     pub properties: Properties,
-    context: &'a Context,
+    pub context: &'a Context,
     /// Kept only if there is a bound on them.
     pub preemptions: Option<Preemptions>,
     spurious_wakeups: bool,

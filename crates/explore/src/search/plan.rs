@@ -58,6 +58,9 @@ struct Before<'a> {
     sleep: SleepCheck<'a>,
 }
 
+/// In an execution of so many events, planning takes long enough to look at the limits meanwhile.
+const LONG: usize = 1000;
+
 impl Search<'_, '_, '_> {
     /// Plans the reversal of the races of this execution.
     pub fn plan_races(&mut self) {
@@ -119,7 +122,11 @@ impl Search<'_, '_, '_> {
     /// Plans the reversal of every race, except where that would change nothing.
     fn plan_reversals(&mut self) {
         let fewest = self.fewest_before_new();
+        let is_long = self.events.len() >= LONG;
         for first in 0..self.events.len() {
+            if is_long && self.context.limits.stop().is_some() {
+                return;
+            }
             let reversals = &self.nodes[first].reversals;
             if reversals.is_empty() {
                 continue;
@@ -153,7 +160,11 @@ impl Search<'_, '_, '_> {
         let mut tree = std::mem::take(&mut self.nodes[first].tree);
         let mut reversals = std::mem::take(&mut self.nodes[first].reversals);
         if let Some(before) = self.before(first) {
+            let is_long = self.events.len() >= LONG;
             for reversal in &mut reversals[from..] {
+                if is_long && self.context.limits.stop().is_some() {
+                    break;
+                }
                 let second = &self.events[reversal.second as usize];
                 let ahead = ahead(&self.events[first], second);
                 self.insert(&before, second.step.thread, ahead, &mut reversal.is_enabled, &mut tree);

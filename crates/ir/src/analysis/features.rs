@@ -85,27 +85,50 @@ impl Features {
     }
 }
 
-/// Whether the program has steps that can tell how often a lock was held: those that try, and those that destroy it
-/// while others may run; not those of the main thread, which cleans up.
-pub fn counts_locking(program: &Program, calls: &CallGraph) -> bool {
+/// Locks and semaphores of which some step can tell how often they were held.
+#[derive(Clone, Debug, Default)]
+pub struct CountedLocks {
+    objects: ObjectSet,
+    /// Any lock: a pointer to one may be anything.
+    all: bool,
+}
+
+impl CountedLocks {
+    pub fn contains(&self, object: AbstractId) -> bool {
+        self.all || self.objects.contains(object)
+    }
+
+    pub fn intersects(&self, objects: &ObjectSet) -> bool {
+        self.all || objects.is_empty() || self.objects.intersects(objects)
+    }
+}
+
+/// The locks of which the program can tell how often they were held: by steps that try, and by those that destroy them
+/// while others may run; not by those of the main thread, which cleans up.
+pub fn counted_locks(program: &Program, calls: &CallGraph, points_to: &PointsTo) -> CountedLocks {
     use SyncOp::*;
-    let mut counts = false;
+    let mut counted = CountedLocks::default();
     let by_others = calls.calls().reachable(calls.thread_entries().iter().copied());
     let is_certain = calls.unknown().is_empty();
     for (id, function) in program.functions.iter_enumerated() {
         let Body::Blocks(blocks) = &function.body else { continue };
         for instr in blocks.iter().flat_map(|block| &block.instrs) {
-            let Op::Sync { op, .. } = &instr.op else { continue };
-            counts |= match op {
+            let Op::Sync { op, at, .. } = &instr.op else { continue };
+            let counts = match op {
                 TryLock(_) | TryReadLock | TryWriteLock | SemTryWait | SemGetValue => true,
                 LockDestroy(_) | RwDestroy => {
                     program.entry != Some(id) && !(is_certain && by_others.get(id.index()) == Some(&false))
                 }
                 _ => false,
             };
+            if counts {
+                let targets = points_to.points_to(id, at);
+                counted.all |= targets.is_empty();
+                counted.objects.union_with(&targets);
+            }
         }
     }
-    counts
+    counted
 }
 
 pub fn has_op(program: &Program, is_one: impl Fn(&Op) -> bool) -> bool {

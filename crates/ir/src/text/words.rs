@@ -42,6 +42,8 @@ words!(Property {
     DivisionByZero = "division_by_zero",
     IndexOutOfBounds = "index_out_of_bounds",
     SignedOverflow = "signed_overflow",
+    Unsequenced = "unsequenced",
+    OverlappingCopy = "overlapping_copy",
 });
 words!(UnaryOp { Neg = "neg", Not = "not", FNeg = "fneg", FSqrt = "fsqrt", FAbs = "fabs" });
 words!(BinaryOp {

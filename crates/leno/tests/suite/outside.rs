@@ -50,3 +50,16 @@ fn a_proof_says_what_it_assumes_of_the_surroundings() {
         assert!(said.contains("under 3 assumptions"), "{engine}: {said}");
     }
 }
+
+/// Of two calls in one expression, either may come first.
+#[test]
+fn a_proof_says_where_it_depends_on_the_order_of_operands() {
+    let file = repository("tests/programs/order/calls.c");
+    let file = file.to_str().expect("a path in UTF-8");
+    for engine in ["staged", "explore"] {
+        let said = leno(&repository(""), &["check", "--engine", engine, file]).output();
+        assert!(said.starts_with("SAFE") && !said.contains("assuming"), "{engine}: {said}");
+        let said = leno(&repository(""), &["check", "--engine", engine, "-DMATTERS", file]).output();
+        assert!(said.contains("evaluated from left to right (") && said.contains("calls.c:27)"), "{engine}: {said}");
+    }
+}

@@ -52,9 +52,8 @@ impl Order {
 
     /// Whether everything before `node` is placed.
     fn is_ready(&self, node: Node, placing: &Placing) -> bool {
-        let own = self.clocks.chain_of(node) as usize;
-        let row = self.clocks.row(node).iter().zip(&placing.placed).enumerate();
-        row.into_iter().all(|(chain, (before, placed))| chain == own || before <= placed)
+        let own = self.clocks.chain_of(node);
+        self.clocks.row(node).all(|(chain, before)| chain == own || before <= placing.placed[chain as usize])
     }
 
     /// Reads that have not come yet although the write they read from has, and whose location `node` would overwrite.

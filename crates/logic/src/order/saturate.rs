@@ -231,8 +231,12 @@ impl Order {
     /// The writes on `chain` that may hit the location of `read`, in their order.
     fn hitters_on(&self, read: Read, chain: u32) -> &[Attached] {
         let state = &self.reads[read.0 as usize];
-        let from = state.hitters_from[chain as usize] as usize;
-        let to = state.hitters_from[chain as usize + 1] as usize;
-        &state.hitters[from..to]
+        let hitters = &state.hitters;
+        if let [from, to] = state.hitters_from[..].get(chain as usize..chain as usize + 2).unwrap_or_default() {
+            return &hitters[*from as usize..*to as usize];
+        }
+        let from = hitters.partition_point(|hitter| hitter.chain < chain);
+        let length = hitters[from..].partition_point(|hitter| hitter.chain == chain);
+        &hitters[from..from + length]
     }
 }

@@ -98,7 +98,7 @@ impl Encoded {
                             since: since.map(|since| self.node(since)),
                             occurs: since.map_or(Lit::TRUE, |since| self.done(since)),
                             wake: Some(self.occurrence(id)),
-                            needs_signal: true,
+                            needs_signal: Lit::TRUE,
                         });
                     }
                     Kind::Signal { condition, broadcast } => {

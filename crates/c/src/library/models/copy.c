@@ -2,6 +2,11 @@
 //
 // Where both addresses are multiples of eight, eight bytes travel in one access. Undefined bits are tracked one by one,
 // so that copies padding and pointers unchanged.
+//
+// memcpy and mempcpy must not be given areas that overlap (C11 7.24.2.1). The same area twice is let pass: compilers
+// themselves copy structures that way.
+
+void __leno_assert_apart(int is_apart);
 
 void *__leno_copy(void *to, const void *from, unsigned long size)
 {
@@ -32,13 +37,21 @@ static void copy_backwards(void *to, const void *from, unsigned long size)
         target[i - 1] = source[i - 1];
 }
 
+static void check_apart(const void *to, const void *from, unsigned long size)
+{
+    unsigned long ahead = (unsigned long)to - (unsigned long)from, behind = (unsigned long)from - (unsigned long)to;
+    __leno_assert_apart(ahead == 0 || (ahead >= size) & (behind >= size));
+}
+
 void *memcpy(void *to, const void *from, unsigned long size)
 {
+    check_apart(to, from, size);
     return __leno_copy(to, from, size);
 }
 
 void *mempcpy(void *to, const void *from, unsigned long size)
 {
+    check_apart(to, from, size);
     __leno_copy(to, from, size);
     return (char *)to + size;
 }
@@ -64,7 +77,7 @@ void *__mempcpy(void *to, const void *from, unsigned long size)
 
 void *__memcpy_chk(void *to, const void *from, unsigned long size, unsigned long room)
 {
-    return __leno_copy(to, from, size);
+    return memcpy(to, from, size);
 }
 
 void *__memmove_chk(void *to, const void *from, unsigned long size, unsigned long room)

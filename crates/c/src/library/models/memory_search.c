@@ -1,5 +1,7 @@
 // Looking at bytes: memcmp, bcmp, memchr, memrchr, rawmemchr, memccpy, memmem.
 
+void __leno_assert_apart(int is_apart);
+
 int memcmp(const void *left, const void *right, unsigned long size)
 {
     const unsigned char *a = left, *b = right;
@@ -48,6 +50,7 @@ void *memccpy(void *to, const void *from, int last, unsigned long size)
     const unsigned char *source = from;
     for (unsigned long i = 0; i < size; i++) {
         unsigned char byte = source[i];
+        __leno_assert_apart((source + i != target) & (target + i != source));
         target[i] = byte;
         if (byte == (unsigned char)last)
             return target + i + 1;

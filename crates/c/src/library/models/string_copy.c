@@ -1,12 +1,19 @@
 // Copying strings: strcpy, strncpy, stpcpy, stpncpy, strcat, strncat, strlcpy, strlcat.
+//
+// Source and target must not overlap (C11 7.24.2.3): what is read is never where something was or will be written.
+
+void __leno_assert_apart(int is_apart);
 
 char *stpcpy(char *to, const char *from)
 {
-    while ((*to = *from) != 0) {
-        to++;
-        from++;
+    const char *source = from, *target = to;
+    for (;; to++, from++) {
+        char c = *from;
+        __leno_assert_apart((from != target) & (to != source));
+        *to = c;
+        if (c == 0)
+            return to;
     }
-    return to;
 }
 
 char *strcpy(char *to, const char *from)
@@ -20,6 +27,7 @@ char *stpncpy(char *to, const char *from, unsigned long size)
     unsigned long i = 0;
     for (; i < size; i++) {
         char c = from[i];
+        __leno_assert_apart((unsigned long)(from + i) - (unsigned long)to >= size);
         if (c == 0)
             break;
         to[i] = c;
@@ -53,6 +61,7 @@ char *strncat(char *to, const char *from, unsigned long size)
     unsigned long i = 0;
     for (; i < size; i++) {
         char c = from[i];
+        __leno_assert_apart((from + i != end) & (end + i != from));
         if (c == 0)
             break;
         end[i] = c;
@@ -66,6 +75,7 @@ unsigned long strlcpy(char *to, const char *from, unsigned long size)
     unsigned long i = 0;
     for (;; i++) {
         char c = from[i];
+        __leno_assert_apart((unsigned long)(from + i) - (unsigned long)to >= size);
         if (c == 0)
             break;
         if (i + 1 < size)

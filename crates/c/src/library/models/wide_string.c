@@ -1,6 +1,7 @@
 // Wide strings: wcslen, wcsnlen, wcscpy, wcsncpy, wcscat, wcscmp, wcsncmp, wcschr, wcsrchr, wcsstr, wcsdup, wmem*.
 
 void *malloc(unsigned long size);
+void __leno_assert_apart(int is_apart);
 
 unsigned long wcslen(const int *s)
 {
@@ -18,17 +19,25 @@ unsigned long wcsnlen(const int *s, unsigned long limit)
     return length;
 }
 
-int *wmemcpy(int *to, const int *from, unsigned long count)
+static int *copy(int *to, const int *from, unsigned long count)
 {
     for (unsigned long i = 0; i < count; i++)
         to[i] = from[i];
     return to;
 }
 
+int *wmemcpy(int *to, const int *from, unsigned long count)
+{
+    unsigned long ahead = (unsigned long)to - (unsigned long)from, behind = (unsigned long)from - (unsigned long)to;
+    unsigned long size = count * sizeof(int);
+    __leno_assert_apart(ahead == 0 || (ahead >= size) & (behind >= size));
+    return copy(to, from, count);
+}
+
 int *wmemmove(int *to, const int *from, unsigned long count)
 {
     if ((unsigned long)to - (unsigned long)from >= count * sizeof(int))
-        return wmemcpy(to, from, count);
+        return copy(to, from, count);
     for (unsigned long i = count; i != 0; i--)
         to[i - 1] = from[i - 1];
     return to;
@@ -62,9 +71,13 @@ int *wmemchr(const int *s, int wanted, unsigned long count)
 int *wcscpy(int *to, const int *from)
 {
     unsigned long i = 0;
-    while ((to[i] = from[i]) != 0)
-        i++;
-    return to;
+    for (;; i++) {
+        int c = from[i];
+        __leno_assert_apart((from + i != to) & (to + i != from));
+        to[i] = c;
+        if (c == 0)
+            return to;
+    }
 }
 
 int *wcsncpy(int *to, const int *from, unsigned long count)

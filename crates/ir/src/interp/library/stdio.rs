@@ -102,13 +102,15 @@ pub(in crate::interp) const KNOWN: [Known; 49] = [
         Ok(Value::defined(if written { count.into() } else { 0 }))
     }),
     Known::new("write", &[], |call| {
+        let Some(file) = descriptor(call)? else { return Ok(signed(-1)) };
         let bytes = call.read(call.word(1)?, call.word(2)?)?;
-        let written = call.env.write(FileHandle(call.int(0)? as u32), &bytes);
+        let written = call.env.write(file, &bytes);
         Ok(signed(if written { bytes.len() as i64 } else { -1 }))
     }),
     Known::new("read", &[1], |call| {
+        let Some(file) = descriptor(call)? else { return Ok(signed(-1)) };
         let mut buffer = vec![0; call.word(2)?.min(1 << 20) as usize];
-        match call.env.read(FileHandle(call.int(0)? as u32), &mut buffer) {
+        match call.env.read(file, &mut buffer) {
             Some(count) => {
                 call.write(call.word(1)?, &buffer[..count])?;
                 Ok(signed(count as i64))
@@ -333,6 +335,11 @@ fn put_to_memory(call: &mut NativeCall<'_, '_>, size: u64, mut text: Vec<u8>) ->
         call.write(call.word(0)?, &text)?;
     }
     Ok(int(len as i32))
+}
+
+/// The file descriptor that is the first argument; a negative one is never open.
+fn descriptor(call: &NativeCall<'_, '_>) -> Checked<Option<FileHandle>> {
+    Ok(u32::try_from(call.int(0)?).ok().map(FileHandle))
 }
 
 /// The stream that a parameter points to.

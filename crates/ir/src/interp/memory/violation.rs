@@ -15,6 +15,10 @@ pub enum ViolationKind {
     SignedOverflow,
     /// An index beyond an array that is a part of an object, or so far away that it would lead to another object.
     IndexOutOfBounds,
+    /// Two accesses to one object, one of them a write, between which nothing says what comes first (C11 6.5p2).
+    Unsequenced,
+    /// Something is copied to where it partly is already: by `memcpy`, by an assignment.
+    OverlappingCopy,
     NullDereference,
     OutOfBounds,
     /// An address that belongs to no object, or to a function.
@@ -52,6 +56,8 @@ impl ViolationKind {
             Property::DivisionByZero => ViolationKind::DivisionByZero,
             Property::SignedOverflow => ViolationKind::SignedOverflow,
             Property::IndexOutOfBounds => ViolationKind::IndexOutOfBounds,
+            Property::Unsequenced => ViolationKind::Unsequenced,
+            Property::OverlappingCopy => ViolationKind::OverlappingCopy,
         }
     }
 
@@ -67,6 +73,8 @@ impl ViolationKind {
             ViolationKind::DivisionByZero => "division by zero",
             ViolationKind::SignedOverflow => "signed overflow",
             ViolationKind::IndexOutOfBounds => "index out of bounds",
+            ViolationKind::Unsequenced => "unsequenced accesses",
+            ViolationKind::OverlappingCopy => "copy between overlapping objects",
             ViolationKind::NullDereference => "null dereference",
             ViolationKind::OutOfBounds => "access out of bounds",
             ViolationKind::InvalidPointer => "access through an invalid pointer",
