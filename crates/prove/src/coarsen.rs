@@ -86,9 +86,12 @@ impl<'a, 'p> Coarsening<'a, 'p> {
             let before = pairs.count();
             let limits = self.limits;
             let interference = Interference::new(self.code, self.machine.cells);
-            interference.deduce(&mut pairs, &invariants, |stop, state| self.run(stop, state), || {
-                limits.stop().is_some()
-            });
+            interference.deduce(
+                &mut pairs,
+                &invariants,
+                |stop, state| self.run(stop, state),
+                || limits.stop().is_some(),
+            );
             if self.limits.stop().is_some() {
                 return None;
             }

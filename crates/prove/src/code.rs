@@ -15,9 +15,7 @@ use leno_ir::analysis::facts::Facts;
 use leno_ir::analysis::threads::RootId;
 use leno_ir::index::{Idx, IndexVec};
 use leno_ir::index_type;
-use leno_ir::program::{
-    Block, BlockId, Body, FuncId, Function, Op, Place, Program, Span, SyncOp, TerminatorKind,
-};
+use leno_ir::program::{Block, BlockId, Body, FuncId, Function, Op, Place, Program, Span, SyncOp, TerminatorKind};
 
 index_type!(
     /// A function, in the context of the calls that lead to it.
@@ -118,12 +116,7 @@ impl<'a, 'p> Code<'a, 'p> {
         self.facts.program()
     }
 
-    fn add_frame(
-        &mut self,
-        func: FuncId,
-        root: RootId,
-        caller: Option<(FrameId, Place)>,
-    ) -> Result<FrameId, Refusal> {
+    fn add_frame(&mut self, func: FuncId, root: RootId, caller: Option<(FrameId, Place)>) -> Result<FrameId, Refusal> {
         let function = &self.program().functions[func];
         let Body::Blocks(blocks) = &function.body else {
             return Err(format!("a thread starts in `{}`, which has no body", function.name));

@@ -138,12 +138,8 @@ impl<'p> Evaluator<'_, 'p> {
                 let operand = self.value(state, frame, of);
                 let from = operand.width;
                 let numbers = match op {
-                    CastOp::ZeroExtend => {
-                        Product::zero_extend_backward(from, width, &operand.numbers, &value.numbers)
-                    }
-                    CastOp::SignExtend => {
-                        Product::sign_extend_backward(from, width, &operand.numbers, &value.numbers)
-                    }
+                    CastOp::ZeroExtend => Product::zero_extend_backward(from, width, &operand.numbers, &value.numbers),
+                    CastOp::SignExtend => Product::sign_extend_backward(from, width, &operand.numbers, &value.numbers),
                     CastOp::PtrToInt | CastOp::IntToPtr | CastOp::Bitcast if from == width => value.numbers,
                     _ => return,
                 };

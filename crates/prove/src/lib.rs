@@ -26,8 +26,8 @@ mod replicate;
 mod state;
 
 use cells::Cells;
-use code::Code;
 use coarsen::Coarsening;
+use code::Code;
 use leno_engine::{Context, Covered, Engine, Outcome, Properties, Reason, Statistics, Task, Unknown, Verdict};
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::Property;
@@ -61,17 +61,10 @@ fn refuse(reason: impl Into<String>, advice: &str) -> Unknown {
 
 const OTHER_ENGINE: &str = "take another engine: leno check";
 
-fn prove(
-    facts: &Facts<'_>,
-    task: &Task,
-    context: &Context,
-    statistics: &mut Statistics,
-) -> Result<Verdict, Unknown> {
-    let provable = Properties { assertion: true, overflow: true, ..Properties::NONE };
+fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Statistics) -> Result<Verdict, Unknown> {
     let asked = task.properties;
     if asked != (Properties { assertion: asked.assertion, overflow: asked.overflow, ..Properties::NONE }) {
-        let names = if provable.race { "races" } else { "assertions and overflows" };
-        return Err(refuse(format!("only {names} can be proved absent"), "ask for --property assert"));
+        return Err(refuse("the prover decides assertions and overflows only", "ask for --property assert"));
     }
     let code = Code::new(facts).map_err(|reason| refuse(reason, OTHER_ENGINE))?;
     let cells = Cells::new(&code);
@@ -91,7 +84,7 @@ fn prove(
     let is_asked = |failure: &Failure<'_>| match failure.property {
         Property::Assertion => asked.assertion,
         Property::SignedOverflow => asked.overflow,
-        Property::DivisionByZero | Property::IndexOutOfBounds => false,
+        _ => false,
     };
     for (stop, state) in found.invariants.iter_enumerated() {
         let segment = coarsening.machine().run(stop, state);

@@ -213,14 +213,7 @@ impl<'a, 'p> Machine<'a, 'p> {
         }
     }
 
-    fn give_back(
-        &self,
-        frame: FrameId,
-        caller: FrameId,
-        call: NodeId,
-        value: Option<&'p Expr>,
-        state: &mut State<'p>,
-    ) {
+    fn give_back(&self, frame: FrameId, caller: FrameId, call: NodeId, value: Option<&'p Expr>, state: &mut State<'p>) {
         let Some(Op::Call { dst: Some(dst), .. }) = self.code.instruction(call) else { return };
         let width = self.evaluator.width(caller, &Expr::Local(*dst));
         let dst = Variable::Register(caller, *dst);

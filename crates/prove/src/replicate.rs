@@ -5,7 +5,8 @@
 //! exploration of small instances) then needs to know nothing of replication.
 
 use leno_ir::program::{
-    Block, BlockId, Body, Expr, FuncId, Function, Instr, Local, LocalId, Op, Program, Span, Terminator, TerminatorKind, Type,
+    Block, BlockId, Body, Expr, FuncId, Function, Instr, Local, LocalId, Op, Program, Span, Terminator, TerminatorKind,
+    Type,
 };
 
 /// The program in which wherever a thread is started in one of these functions, any number of them are.

@@ -314,9 +314,8 @@ impl<'p> State<'p> {
             let value = values(left, that.values.get(variable)?);
             (!value.is_any()).then_some((*variable, value))
         });
-        let same = |(variable, definition): &(&Variable, &Definition<'p>)| {
-            that.definitions.get(variable) == Some(definition)
-        };
+        let same =
+            |(variable, definition): &(&Variable, &Definition<'p>)| that.definitions.get(variable) == Some(definition);
         State(Some(Known {
             values: combined.collect(),
             definitions: this.definitions.iter().filter(same).map(|(variable, it)| (*variable, *it)).collect(),
