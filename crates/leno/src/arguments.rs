@@ -173,7 +173,7 @@ pub struct Check {
 pub struct Prove {
     #[command(flatten)]
     pub program: Sources,
-    /// What to prove: assert, overflow [default: assert]
+    /// What to prove: assert, overflow, race [default: assert]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub property: Vec<String>,
     /// Wherever a thread is started in one of these functions, any number of them are

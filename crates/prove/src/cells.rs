@@ -1,6 +1,7 @@
 //! The cells of memory whose values are followed, and which lock protects each.
 //!
-//! A cell is some bytes of an object that some instruction loads or stores as one value. Objects of which there is one
+//! A cell is some bytes of an object that some instruction loads or stores as one value, or the word of a semaphore or a once
+//! flag. Objects of which there is one
 //! instance have cells (globals, slots of functions that run once, allocations that happen once), and so have those that
 //! each thread has to itself (thread-local objects, slots whose address goes to no other thread: without recursion there is
 //! one instance of them in a thread at any time). All others may hold anything, always.
@@ -10,6 +11,7 @@
 //! holds the lock are then seen by others only when it gives the lock up.
 
 use crate::code::Code;
+use crate::machine::{WORD_BYTES, counts};
 use leno_ir::analysis::Facts;
 use leno_ir::analysis::locksets::{Lock, Mode};
 use leno_ir::analysis::points_to::{AbstractId, AbstractObject, for_each_op};
@@ -17,7 +19,7 @@ use leno_ir::analysis::sharing::Sharing;
 use leno_ir::analysis::threads::RootId;
 use leno_ir::index::IndexVec;
 use leno_ir::index_type;
-use leno_ir::program::{Datum, FuncId, ObjectKind, Place, Program};
+use leno_ir::program::{Datum, FuncId, ObjectKind, Op, Place, Program};
 use std::collections::{BTreeMap, BTreeSet};
 
 index_type!(
@@ -133,15 +135,20 @@ fn extents(facts: &Facts) -> BTreeSet<Extent> {
     let mut all = BTreeSet::new();
     for (func, function) in program.functions.iter_enumerated().filter(|(id, _)| facts.calls().is_reachable(*id)) {
         for_each_op(func, function, |_, op| {
-            let Some((access, _)) = op.access() else { return };
-            let objects = facts.points_to().points_to(func, &access.ptr);
-            let number = facts.offsets().number(program, func, &access.ptr);
+            let (pointer, bytes) = match op {
+                Op::Sync { op, at, .. } if counts(op) => (at, WORD_BYTES),
+                _ => match op.access() {
+                    Some((access, _)) => (&access.ptr, access.ty.bytes(program.model)),
+                    None => return,
+                },
+            };
+            let objects = facts.points_to().points_to(func, pointer);
+            let number = facts.offsets().number(program, func, pointer);
             let Some(offsets) = number.few() else { return };
             if objects.len() > MOST_TARGETS {
                 return;
             }
             for object in objects.iter().filter(|object| is_followed(facts, *object)) {
-                let bytes = access.ty.bytes(program.model);
                 all.extend(offsets.iter().map(|offset| Extent { object, offset: *offset, bytes }));
             }
         });

@@ -15,7 +15,7 @@ use leno_ir::analysis::facts::Facts;
 use leno_ir::analysis::threads::RootId;
 use leno_ir::index::{Idx, IndexVec};
 use leno_ir::index_type;
-use leno_ir::program::{Block, BlockId, Body, FuncId, Function, Op, Place, Program, Span, SyncOp, TerminatorKind};
+use leno_ir::program::{Block, BlockId, Body, FuncId, Function, Op, Place, Program, SyncOp, TerminatorKind};
 
 index_type!(
     /// A function, in the context of the calls that lead to it.
@@ -34,7 +34,22 @@ index_type!(
 );
 
 /// Why the prover does not take a program.
-pub type Refusal = String;
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refusal {
+    pub reason: String,
+    /// Whether there is code that is not known: then nothing can be said of it, not even without invariants.
+    pub is_open: bool,
+}
+
+impl Refusal {
+    fn open(reason: impl Into<String>) -> Refusal {
+        Refusal { reason: reason.into(), is_open: true }
+    }
+
+    fn too_much(reason: impl Into<String>) -> Refusal {
+        Refusal { reason: reason.into(), is_open: false }
+    }
+}
 
 /// More than this is not expanded.
 const MOST_NODES: usize = 200_000;
@@ -82,7 +97,7 @@ impl<'a, 'p> Code<'a, 'p> {
     pub fn new(facts: &'a Facts<'p>) -> Result<Code<'a, 'p>, Refusal> {
         let program = facts.program();
         if program.entry.is_none() {
-            return Err("the program has no `main`".to_string());
+            return Err(Refusal::open("the program has no `main`"));
         }
         let block_starts = program.functions.iter().map(block_starts).collect();
         let mut code = Code {
@@ -119,13 +134,13 @@ impl<'a, 'p> Code<'a, 'p> {
     fn add_frame(&mut self, func: FuncId, root: RootId, caller: Option<(FrameId, Place)>) -> Result<FrameId, Refusal> {
         let function = &self.program().functions[func];
         let Body::Blocks(blocks) = &function.body else {
-            return Err(format!("a thread starts in `{}`, which has no body", function.name));
+            return Err(Refusal::open(format!("a thread starts in `{}`, which has no body", function.name)));
         };
         let first = self.frame_of.len();
         let frame = self.frames.push(Frame { func, root, caller, first: first as u32 });
         let count: usize = blocks.iter().map(|block| block.instrs.len() + 1).sum();
         if first + count > MOST_NODES {
-            return Err("the program is too large when calls are expanded".to_string());
+            return Err(Refusal::too_much("the program is too large when calls are expanded"));
         }
         self.frame_of.resize(first + count, frame);
         Ok(frame)
@@ -141,7 +156,7 @@ impl<'a, 'p> Code<'a, 'p> {
                 match &instr.op {
                     Op::Call { .. } => {}
                     Op::Spawn { .. } if self.facts.calls().is_unknown(place) => {
-                        return Err("a thread starts in a function that is not known".to_string());
+                        return Err(Refusal::open("a thread starts in a function that is not known"));
                     }
                     _ => continue,
                 }
@@ -154,7 +169,7 @@ impl<'a, 'p> Code<'a, 'p> {
                     }
                     if self.is_active(id, edge.callee) {
                         let name = &program.functions[edge.callee].name;
-                        return Err(format!("`{name}` calls itself, directly or not"));
+                        return Err(Refusal::too_much(format!("`{name}` calls itself, directly or not")));
                     }
                     let callee = self.add_frame(edge.callee, root, Some((id, place)))?;
                     self.called.push((self.node(id, place), callee));
@@ -210,12 +225,6 @@ impl<'a, 'p> Code<'a, 'p> {
 
     pub fn terminator(&self, node: NodeId) -> Option<&'p TerminatorKind> {
         self.block(self.place(node)).map(|block| &block.terminator.kind)
-    }
-
-    pub fn span(&self, node: NodeId) -> Span {
-        let place = self.place(node);
-        let Some(block) = self.block(place) else { return Span::NONE };
-        block.instrs.get(place.index as usize).map_or(block.terminator.span, |instr| instr.span)
     }
 
     /// Where the threads of a root begin.
@@ -310,7 +319,7 @@ impl<'a, 'p> Code<'a, 'p> {
             self.stop_of[node.index()] = Some(self.stops.push(node));
         }
         if self.stops.len() > MOST_STOPS {
-            return Err("the program has too many shared accesses when calls are expanded".to_string());
+            return Err(Refusal::too_much("the program has too many shared accesses when calls are expanded"));
         }
         Ok(())
     }

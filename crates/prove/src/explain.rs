@@ -6,7 +6,7 @@ use crate::code::{Code, NodeId};
 use crate::machine::Failure;
 use crate::state::{Definition, State, Value, Variable};
 use leno_domains::Numbers;
-use leno_ir::program::Program;
+use leno_ir::program::{Body, Place, Program, Span};
 use std::collections::BTreeSet;
 
 /// The reason, and what to try.
@@ -76,13 +76,20 @@ fn show(value: &Value) -> String {
 }
 
 fn place(code: &Code<'_, '_>, node: NodeId) -> String {
-    at(code.program(), code, node)
+    at(code.program(), code.place(node))
 }
 
-fn at(program: &Program, code: &Code<'_, '_>, node: NodeId) -> String {
-    let span = code.span(node);
+/// Where a place is in the source.
+pub fn at(program: &Program, place: Place) -> String {
+    let function = &program.functions[place.func];
+    let span = match &function.body {
+        Body::Blocks(blocks) => blocks.get(place.block).map_or(Span::NONE, |block| {
+            block.instrs.get(place.index as usize).map_or(block.terminator.span, |instr| instr.span)
+        }),
+        Body::External(_) => Span::NONE,
+    };
     match program.files.get(span.file).filter(|_| span.line > 0) {
         Some(file) => format!("{file}:{}", span.line),
-        None => format!("`{}`", program.functions[code.place(node).func].name),
+        None => format!("`{}`", function.name),
     }
 }

@@ -12,6 +12,7 @@
 //! | `evaluate`, `machine` | what expressions and instructions do to that |
 //! | `interference` | which places two threads may be at together, and what one does to the other (Figure 3) |
 //! | `coarsen` | invariants and interference from each other (Algorithm 1) |
+//! | `races`, `ownership` | which accesses may race |
 //! | `replicate` | any number of threads in place of one |
 //! | `explain` | why an assertion was not proved |
 
@@ -22,16 +23,19 @@ mod evaluate;
 mod explain;
 mod interference;
 mod machine;
+mod ownership;
+mod races;
 mod replicate;
 mod state;
 
 use cells::Cells;
 use coarsen::Coarsening;
-use code::Code;
+use code::{Code, Refusal};
 use leno_engine::{Context, Covered, Engine, Outcome, Properties, Reason, Statistics, Task, Unknown, Verdict};
 use leno_ir::analysis::facts::Facts;
-use leno_ir::program::Property;
+use leno_ir::program::{Place, Property};
 use machine::Failure;
+use std::collections::BTreeSet;
 
 pub use replicate::replicate;
 
@@ -46,52 +50,109 @@ impl Engine for Prover {
 
     fn check(&self, facts: &Facts<'_>, task: &Task, context: &Context) -> Outcome {
         let mut statistics = Statistics::default();
-        let verdict = prove(facts, task, context, &mut statistics).unwrap_or_else(Verdict::Unknown);
-        let covered = match verdict {
-            Verdict::Safe => Covered::statement("proved for any number of threads, any schedule and any input"),
-            _ => Covered::nothing(),
+        let (verdict, covered) = match prove(facts, task, context, &mut statistics) {
+            Ok(()) => {
+                let statement = "proved for any number of threads, any schedule and any input";
+                (Verdict::Safe, Covered::statement(statement))
+            }
+            Err(Unproved { reason, advice, details }) => {
+                let covered = Covered { details, ..Covered::statement("what was asked for was not proved as a whole") };
+                (Verdict::Unknown(Unknown { reason, advice }), covered)
+            }
         };
         Outcome { verdict, covered, assumptions: Vec::new(), statistics }
     }
 }
 
-fn refuse(reason: impl Into<String>, advice: &str) -> Unknown {
-    Unknown { reason: Reason::Because(reason.into()), advice: advice.to_string() }
+/// Why there is no proof.
+struct Unproved {
+    reason: Reason,
+    advice: String,
+    /// A line each.
+    details: Vec<String>,
+}
+
+impl Unproved {
+    fn because(reason: impl Into<String>, advice: impl Into<String>) -> Unproved {
+        Unproved { reason: Reason::Because(reason.into()), advice: advice.into(), details: Vec::new() }
+    }
+
+    fn stopped(context: &Context) -> Unproved {
+        match context.limits.stop() {
+            Some(stop) => {
+                Unproved { reason: Reason::Limit(stop), advice: "allow more".to_string(), details: Vec::new() }
+            }
+            None => Unproved::because("the invariants could not be confirmed", OTHER_ENGINE),
+        }
+    }
 }
 
 const OTHER_ENGINE: &str = "take another engine: leno check";
 
-fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Statistics) -> Result<Verdict, Unknown> {
+fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Statistics) -> Result<(), Unproved> {
     let asked = task.properties;
-    if asked != (Properties { assertion: asked.assertion, overflow: asked.overflow, ..Properties::NONE }) {
-        return Err(refuse("the prover decides assertions and overflows only", "ask for --property assert"));
+    let Properties { assertion, overflow, race, .. } = asked;
+    if asked != (Properties { assertion, overflow, race, ..Properties::NONE }) {
+        let reason = "the prover decides assertions, overflows and races only";
+        return Err(Unproved::because(reason, "ask for --property assert, overflow or race"));
     }
-    let code = Code::new(facts).map_err(|reason| refuse(reason, OTHER_ENGINE))?;
+    if facts.features().unknown_functions || !facts.calls().unknown().is_empty() {
+        let reason = "the program calls a function that Leno does not know, which may call functions of the program";
+        return Err(Unproved::because(reason, "add the file that defines it"));
+    }
+    let code = match Code::new(facts) {
+        Ok(code) => code,
+        Err(Refusal { reason, is_open: false }) if race && !assertion && !overflow => {
+            return report_races(facts, &races::races_by_facts(facts), Some(&reason));
+        }
+        Err(refusal) => return Err(Unproved::because(refusal.reason, OTHER_ENGINE)),
+    };
     let cells = Cells::new(&code);
     let mut coarsening = Coarsening::new(&code, &cells, &context.limits);
-    let stopped = || match context.limits.stop() {
-        Some(stop) => Unknown { reason: Reason::Limit(stop), advice: "allow more".to_string() },
-        None => refuse("the invariants could not be confirmed", OTHER_ENGINE),
-    };
-    let found = coarsening.coarsen().ok_or_else(stopped)?;
+    let found = coarsening.coarsen().ok_or_else(|| Unproved::stopped(context))?;
     statistics.count("stops", code.stops().len() as u64);
     statistics.count("cells", cells.len() as u64);
     statistics.count("rounds", found.rounds);
     statistics.count("pairs of stops", found.pairs.count() as u64);
     if !coarsening.is_inductive(&found) {
-        return Err(stopped());
+        return Err(Unproved::stopped(context));
     }
     let is_asked = |failure: &Failure<'_>| match failure.property {
-        Property::Assertion => asked.assertion,
-        Property::SignedOverflow => asked.overflow,
+        Property::Assertion => assertion,
+        Property::SignedOverflow => overflow,
         _ => false,
     };
     for (stop, state) in found.invariants.iter_enumerated() {
         let segment = coarsening.machine().run(stop, state);
         if let Some(failure) = segment.failures.iter().find(|failure| is_asked(failure)) {
             let (reason, advice) = explain::failure(&code, &cells, &coarsening, &found, failure);
-            return Err(refuse(reason, &advice));
+            return Err(Unproved::because(reason, advice));
         }
     }
-    Ok(Verdict::Safe)
+    match race {
+        true => report_races(facts, &races::races(&code, &found), None),
+        false => Ok(()),
+    }
+}
+
+/// `without_invariants`: why there are none.
+fn report_races(
+    facts: &Facts<'_>,
+    races: &BTreeSet<(Place, Place)>,
+    without_invariants: Option<&str>,
+) -> Result<(), Unproved> {
+    if races.is_empty() {
+        return Ok(());
+    }
+    let program = facts.program();
+    let pairs: BTreeSet<(String, String)> =
+        races.iter().map(|(first, second)| (explain::at(program, *first), explain::at(program, *second))).collect();
+    let mut details: Vec<String> = pairs
+        .iter()
+        .map(|(first, second)| format!("the access at {first} may race with the one at {second}"))
+        .collect();
+    details.extend(without_invariants.map(|why| format!("invariants were not computed: {why}")));
+    let reason = format!("{} pairs of accesses were not proved free of races", pairs.len());
+    let advice = "look for a race with leno check --property race";
+    Err(Unproved { details, ..Unproved::because(reason, advice) })
 }

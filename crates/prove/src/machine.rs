@@ -320,6 +320,12 @@ impl<'a, 'p> Machine<'a, 'p> {
                 let width = self.evaluator.width(frame, &Expr::Local(*dst));
                 state.assign(register(*dst), not_null(width), None);
             }
+            Op::Sync { dst, op: sync, at } if counts(sync) => {
+                for state in self.count(state, frame, *dst, sync, at) {
+                    outputs.push((next, state));
+                }
+                return;
+            }
             Op::Sync { op: sync, at, .. } => {
                 self.change_sync(&mut state, node, op, at);
                 if let SyncOp::CondSleep { mutex } | SyncOp::CondWake { mutex, .. } = sync {
@@ -522,6 +528,104 @@ impl<'a, 'p> Machine<'a, 'p> {
         vec![success, failure]
     }
 
+    /// A step on a semaphore or a once flag, whose word is a number like any other: the states after each way it may go.
+    fn count(
+        &self,
+        state: State<'p>,
+        frame: FrameId,
+        dst: Option<LocalId>,
+        op: &'p SyncOp,
+        at: &Expr,
+    ) -> Vec<State<'p>> {
+        let Some((object, offset)) = self.evaluator.address(&state, frame, at) else {
+            let mut state = state;
+            for object in self.code.facts.points_to().points_to(self.code.frames[frame].func, at).iter() {
+                self.change_all(&mut state, object);
+            }
+            dst.iter().for_each(|dst| state.forget(Variable::Register(frame, *dst)));
+            return vec![state];
+        };
+        let extent = Extent { object, offset, bytes: WORD_BYTES };
+        let cell = self.cells.get(extent);
+        let width = cell_width(WORD_BYTES);
+        let word = |state: &State<'p>| match cell {
+            Some(cell) => self.evaluator.variable(state, Variable::Cell(cell), width),
+            None => Value::any(width),
+        };
+        let constant = |bits: u32| Value::constant(width, u128::from(bits));
+        let between = |low: u128, high: u128| {
+            let interval = leno_domains::Interval::unsigned(width, low, high);
+            Value { width, numbers: Product::from_interval(width, &interval) }
+        };
+        // One way to go: what the word was, what it becomes, and the result.
+        let way = |was: Value, becomes: &dyn Fn(Value) -> Option<Value>, result: Option<Value>| {
+            let mut state = state.clone();
+            let old = word(&state).meet(&was);
+            if old.is_none() {
+                return State::NEVER;
+            }
+            if let Some(cell) = cell {
+                self.evaluator.restrict_variable(&mut state, Variable::Cell(cell), old);
+            }
+            if let Some(new) = becomes(old) {
+                self.change_overlapping(&mut state, extent, cell);
+                if let Some(cell) = cell {
+                    state.assign(Variable::Cell(cell), new, None);
+                    self.touch(&mut state, cell);
+                }
+            }
+            if let Some(dst) = dst {
+                let register = Variable::Register(frame, dst);
+                match result.filter(|result| result.width == self.evaluator.width(frame, &Expr::Local(dst))) {
+                    Some(result) => state.assign(register, result, None),
+                    None => state.forget(register),
+                }
+            }
+            state
+        };
+        let plus = |by: u32| {
+            move |old: Value| {
+                let numbers = Product::binary(
+                    leno_domains::Binary::Add,
+                    width,
+                    &old.numbers,
+                    &Product::constant(width, u128::from(by)),
+                );
+                Some(Value { width, numbers })
+            }
+        };
+        let (most, minus_one) = (u128::from(i32::MAX as u32), constant(u32::MAX));
+        match op {
+            SyncOp::SemInit { value } => {
+                let value = self.evaluator.value(&state, frame, value);
+                let set = way(
+                    Value::any(width),
+                    &|_| Some(if value.width == width { value } else { Value::any(width) }),
+                    None,
+                );
+                // It refuses numbers that are too large.
+                vec![set, way(Value::any(width), &|_| None, Some(minus_one))]
+            }
+            SyncOp::SemWait => vec![way(between(1, u128::from(u32::MAX)), &plus(u32::MAX), Some(constant(0)))],
+            SyncOp::SemTryWait => vec![
+                way(between(1, u128::from(u32::MAX)), &plus(u32::MAX), Some(constant(0))),
+                way(constant(0), &|_| None, Some(minus_one)),
+            ],
+            SyncOp::SemPost => vec![
+                way(Value::any(width), &plus(1), Some(constant(0))),
+                way(between(most, u128::from(u32::MAX)), &|_| None, Some(minus_one)),
+            ],
+            SyncOp::SemGetValue => vec![way(Value::any(width), &|_| None, Some(word(&state)))],
+            SyncOp::OnceBegin => vec![
+                way(constant(0), &|_| Some(constant(1)), Some(constant(1))),
+                way(between(2, u128::from(u32::MAX)), &|_| None, Some(constant(0))),
+            ],
+            SyncOp::OnceEnd => vec![way(Value::any(width), &|_| Some(constant(2)), Some(constant(0)))],
+            // (Nothing else counts.)
+            _ => vec![State::anything()],
+        }
+    }
+
     /// A cell was changed by this thread.
     fn touch(&self, state: &mut State<'p>, cell: CellId) {
         if self.cells.is_shared(cell) {
@@ -577,6 +681,23 @@ impl<'a, 'p> Machine<'a, 'p> {
         }
     }
 }
+
+/// Whether a step is one on a semaphore or a once flag.
+pub fn counts(op: &SyncOp) -> bool {
+    matches!(
+        op,
+        SyncOp::SemInit { .. }
+            | SyncOp::SemWait
+            | SyncOp::SemTryWait
+            | SyncOp::SemPost
+            | SyncOp::SemGetValue
+            | SyncOp::OnceBegin
+            | SyncOp::OnceEnd
+    )
+}
+
+/// How many bytes the word of such an object has.
+pub const WORD_BYTES: u64 = 4;
 
 /// What an argument equals whatever the registers of the thread that passes it.
 fn constant_definition<'p>(state: &State<'p>, frame: FrameId, arg: &'p Expr) -> Option<Definition<'p>> {

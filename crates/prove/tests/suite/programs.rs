@@ -1,6 +1,6 @@
 //! Small programs: what is proved, and what must not be.
 
-use leno_testing::engine::{ASSERTION, Answer, Engine, ask};
+use leno_testing::engine::{ASSERTION, Answer, Engine, RACE, ask};
 use leno_testing::program::compile;
 
 const HEAD: &str = "
@@ -149,5 +149,56 @@ fn bytes_of_a_cell_change_the_cell() {
     );
     not_proved("int x[4]; int main(void) { int i = __VERIFIER_nondet_int(); x[i & 3] = 1; check(!x[2]); }");
     not_proved("void scan(int *); int x; int main(void) { scan(&x); check(!x); }");
+    // A function that is not known may call what it is given.
+    not_proved("int x; void f(void) { x = 1; } void call(void (*)(void)); int main(void) { call(f); check(!x); }");
     not_proved("int main(void) { int x; check(!x); }");
+}
+
+#[track_caller]
+fn free_of_races(text: &str, expected: bool) {
+    let answer = ask(&compile(&format!("{HEAD}{text}")), Engine::Prove, RACE);
+    assert_eq!(answer == Answer::Safe, expected, "{answer:?}\n{text}");
+}
+
+#[test]
+fn races_are_excluded_by_locks_order_and_ownership() {
+    let thread = |body: &str| format!("int x; int *shared; void *thread(void *a) {{ {body} return 0; }} {MAIN}");
+    free_of_races(&thread("pthread_mutex_lock(&lock); x++; pthread_mutex_unlock(&lock);"), true);
+    free_of_races(&thread("x++;"), false);
+    free_of_races(&thread("__sync_fetch_and_add(&x, 1);"), true);
+    free_of_races(&thread("__sync_fetch_and_add(&x, 1); if (x) return 0;"), false);
+    // What was allocated just now is known to nobody, until it is.
+    let own = |then: &str| {
+        thread(&format!(
+            "int *p = malloc(4); *p = 1; {then} pthread_mutex_lock(&lock); shared = p; if (shared) x = *shared; pthread_mutex_unlock(&lock);"
+        ))
+    };
+    let allocating = |text: String| format!("void *malloc(unsigned long); {text}");
+    free_of_races(&allocating(own("")), true);
+    free_of_races(&allocating(own("shared = p; *p = 2;")), false);
+}
+
+#[test]
+fn semaphores_and_once_flags_exclude() {
+    let head = "
+        typedef struct { char bytes[32]; } sem_t;
+        int sem_init(sem_t *, int, unsigned); int sem_wait(sem_t *); int sem_post(sem_t *);
+        int pthread_once(int *, void (*)(void));
+        sem_t semaphore; int once; int x;
+        void routine(void) { x = 1; }";
+    let text = |count: u32, body: &str| {
+        format!(
+            "{head} void *thread(void *a) {{ {body} return 0; }}
+             int main(void) {{
+                 pthread_t t; sem_init(&semaphore, 0, {count});
+                 while (__VERIFIER_nondet_int()) pthread_create(&t, 0, thread, 0); }}"
+        )
+    };
+    let section = "sem_wait(&semaphore); x = 1; check(x == 1); x = 0; check(x == 0); sem_post(&semaphore);";
+    proved(&text(1, section));
+    free_of_races(&text(1, section), true);
+    not_proved(&text(2, section));
+    free_of_races(&text(2, section), false);
+    free_of_races(&text(1, "pthread_once(&once, routine); if (x) return 0;"), true);
+    free_of_races(&text(1, "if (x) return 0; pthread_once(&once, routine);"), false);
 }
