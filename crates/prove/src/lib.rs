@@ -12,6 +12,7 @@
 //! | `evaluate`, `machine` | what expressions and instructions do to that |
 //! | `interference` | which places two threads may be at together, and what one does to the other (Figure 3) |
 //! | `coarsen` | invariants and interference from each other (Algorithm 1) |
+//! | `conditions` | the invariants once more, as verification conditions for the solver |
 //! | `races`, `ownership` | which accesses may race |
 //! | `replicate` | any number of threads in place of one |
 //! | `explain` | why an assertion was not proved |
@@ -19,6 +20,7 @@
 mod cells;
 mod coarsen;
 mod code;
+mod conditions;
 mod evaluate;
 mod explain;
 mod interference;
@@ -31,6 +33,7 @@ mod state;
 use cells::Cells;
 use coarsen::Coarsening;
 use code::{Code, Refusal};
+use conditions::Conditions;
 use leno_engine::{Context, Covered, Engine, Outcome, Properties, Reason, Statistics, Task, Unknown, Verdict};
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{Place, Property};
@@ -117,22 +120,29 @@ fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Sta
     if !coarsening.is_inductive(&found) {
         return Err(Unproved::stopped(context));
     }
-    let is_asked = |failure: &Failure<'_>| match failure.property {
+    let is_asked = |property: Property| match property {
         Property::Assertion => assertion,
         Property::SignedOverflow => overflow,
         _ => false,
     };
     for (stop, state) in found.invariants.iter_enumerated() {
         let segment = coarsening.machine().run(stop, state);
-        if let Some(failure) = segment.failures.iter().find(|failure| is_asked(failure)) {
+        if let Some(failure) = segment.failures.iter().find(|failure: &&Failure<'_>| is_asked(failure.property)) {
             let (reason, advice) = explain::failure(&code, &cells, &coarsening, &found, failure);
             return Err(Unproved::because(reason, advice));
         }
     }
-    match race {
-        true => report_races(facts, &races::races(&code, &found), None),
-        false => Ok(()),
+    if race {
+        report_races(facts, &races::races(&code, &found), None)?;
     }
+    let conditions = Conditions::new(coarsening.machine(), &found, &context.limits, &is_asked);
+    let count = conditions.check().map_err(|what| match context.limits.stop() {
+        Some(_) => Unproved::stopped(context),
+        None => Unproved::because(format!("the proof was not confirmed: {what}"), OTHER_ENGINE),
+    })?;
+    statistics.count("verification conditions", count.conditions);
+    statistics.count("of them for the solver", count.solved);
+    Ok(())
 }
 
 /// `without_invariants`: why there are none.

@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 const MOST_PATHS: usize = 8;
 
 /// The words of a synchronisation object are in its first bytes.
-const SYNC_BYTES: u64 = 24;
+pub const SYNC_BYTES: u64 = 24;
 
 /// An assertion that may not hold.
 #[derive(Clone, Debug)]
@@ -48,7 +48,7 @@ pub struct Machine<'a, 'p> {
 }
 
 /// States on their way to a node.
-type Outputs<'p> = Vec<(NodeId, State<'p>)>;
+pub type Outputs<'p> = Vec<(NodeId, State<'p>)>;
 
 impl<'a, 'p> Machine<'a, 'p> {
     pub fn new(code: &'a Code<'a, 'p>, cells: &'a Cells) -> Machine<'a, 'p> {
@@ -111,8 +111,7 @@ impl<'a, 'p> Machine<'a, 'p> {
         if state.is_never() {
             return;
         }
-        self.publish(&mut state, segment, |cell| self.is_hidden(node, cell));
-        self.forget_dead(node, &mut state);
+        self.settle(node, &mut state, segment);
         if let Some(stop) = self.code.stop(node) {
             let reached = segment.next.entry(stop).or_insert(State::NEVER);
             *reached = reached.join(&state);
@@ -124,6 +123,12 @@ impl<'a, 'p> Machine<'a, 'p> {
         } else if let Some(last) = states.last_mut() {
             *last = last.join(&state);
         }
+    }
+
+    /// What changes by getting to a node.
+    pub fn settle(&self, node: NodeId, state: &mut State<'p>, segment: &mut Segment<'p>) {
+        self.publish(state, segment, |cell| self.is_hidden(node, cell));
+        self.forget_dead(node, state);
     }
 
     /// Others see a cell that this thread has changed, as soon as nothing hides it any more.
@@ -139,7 +144,7 @@ impl<'a, 'p> Machine<'a, 'p> {
     }
 
     /// Whether no other thread can look at a cell while a thread is here.
-    fn is_hidden(&self, node: NodeId, cell: CellId) -> bool {
+    pub fn is_hidden(&self, node: NodeId, cell: CellId) -> bool {
         if self.code.is_exclusive(node) {
             return true;
         }
@@ -167,11 +172,19 @@ impl<'a, 'p> Machine<'a, 'p> {
         });
     }
 
+    pub fn width(&self, frame: FrameId, expr: &Expr) -> u32 {
+        self.evaluator.width(frame, expr)
+    }
+
+    pub fn address(&self, state: &State<'p>, frame: FrameId, expr: &Expr) -> Option<(AbstractId, i64)> {
+        self.evaluator.address(state, frame, expr)
+    }
+
     fn extent(&self, cell: CellId) -> Extent {
         self.cells.extent(cell)
     }
 
-    fn step(&self, node: NodeId, state: State<'p>, outputs: &mut Outputs<'p>, segment: &mut Segment<'p>) {
+    pub fn step(&self, node: NodeId, state: State<'p>, outputs: &mut Outputs<'p>, segment: &mut Segment<'p>) {
         match self.code.instruction(node) {
             Some(op) => self.execute(node, op, state, outputs, segment),
             None => self.leave(node, state, outputs, segment),
@@ -362,7 +375,7 @@ impl<'a, 'p> Machine<'a, 'p> {
     }
 
     /// The cells that an access may be of, if they are all that it may be of.
-    fn candidates(&self, frame: FrameId, access: &Access) -> Option<Vec<CellId>> {
+    pub fn candidates(&self, frame: FrameId, access: &Access) -> Option<Vec<CellId>> {
         let (facts, func) = (self.code.facts, self.code.frames[frame].func);
         let objects = facts.points_to().points_to(func, &access.ptr);
         let number = facts.offsets().number(facts.program(), func, &access.ptr);
@@ -377,7 +390,7 @@ impl<'a, 'p> Machine<'a, 'p> {
     }
 
     /// The place of an access that is certain.
-    fn place_of(&self, state: &State<'p>, frame: FrameId, access: &Access) -> Option<Extent> {
+    pub fn place_of(&self, state: &State<'p>, frame: FrameId, access: &Access) -> Option<Extent> {
         let (object, offset) = self.evaluator.address(state, frame, &access.ptr)?;
         let bytes = access.ty.bytes(self.code.program().model);
         is_followed(self.code.facts, object).then_some(Extent { object, offset, bytes })
