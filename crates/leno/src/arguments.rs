@@ -49,7 +49,8 @@ pub enum Command {
     /// with what could not be excluded (2). It does not look for violations: `leno check` does.
     #[command(after_help = "Examples:\n  \
         leno prove server.c\n  \
-        leno prove --replicate worker pool.c")]
+        leno prove --replicate worker pool.c\n  \
+        leno prove --entry push,pop queue.c")]
     Prove(Prove),
     /// Force a violation that was found before on the real program
     ///
@@ -176,6 +177,9 @@ pub struct Prove {
     /// What to prove: assert, overflow, race [default: assert]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub property: Vec<String>,
+    /// Take the program as a library: each of these functions is run by any number of threads at any time
+    #[arg(long, value_name = "FUNCTIONS", value_delimiter = ',')]
+    pub entry: Vec<String>,
     /// Wherever a thread is started in one of these functions, any number of them are
     #[arg(long, value_name = "FUNCTIONS", value_delimiter = ',')]
     pub replicate: Vec<String>,

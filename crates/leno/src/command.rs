@@ -157,8 +157,15 @@ fn execute_prove(prove: &Prove) -> Result<Status, Status> {
     let memory = MemoryLimit::watch(prove.memory, &cancel, &progress);
     let mut sources = prove.program.clone();
     sources.check_overflow |= properties.overflow;
-    let compiled = load_to_run(&sources, &prove.args)?;
-    let program = leno_prove::replicate(&compiled.program, &prove.replicate).map_err(|message| {
+    let compiled = match prove.entry.is_empty() {
+        true => load_to_run(&sources, &prove.args)?,
+        false => load(&sources)?,
+    };
+    let opened = match prove.entry.is_empty() {
+        true => Ok(compiled.program),
+        false => leno_prove::open(&compiled.program, &prove.entry),
+    };
+    let program = opened.and_then(|program| leno_prove::replicate(&program, &prove.replicate)).map_err(|message| {
         say(&format!("error: {message}\n"));
         Status::BadInput
     })?;

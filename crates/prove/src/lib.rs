@@ -38,9 +38,9 @@ use leno_engine::{Context, Covered, Engine, Outcome, Properties, Reason, Statist
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{Place, Property};
 use machine::Failure;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-pub use replicate::replicate;
+pub use replicate::{open, replicate};
 
 /// The engine.
 #[derive(Clone, Copy, Default, Debug)]
@@ -59,7 +59,7 @@ impl Engine for Prover {
                 (Verdict::Safe, Covered::statement(statement))
             }
             Err(Unproved { reason, advice, details }) => {
-                let covered = Covered { details, ..Covered::statement("what was asked for was not proved as a whole") };
+                let covered = Covered { details, ..Covered::statement("not everything was proved") };
                 (Verdict::Unknown(Unknown { reason, advice }), covered)
             }
         };
@@ -125,12 +125,20 @@ fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Sta
         Property::SignedOverflow => overflow,
         _ => false,
     };
+    let mut failures: BTreeMap<Place, Failure<'_>> = BTreeMap::new();
     for (stop, state) in found.invariants.iter_enumerated() {
-        let segment = coarsening.machine().run(stop, state);
-        if let Some(failure) = segment.failures.iter().find(|failure: &&Failure<'_>| is_asked(failure.property)) {
-            let (reason, advice) = explain::failure(&code, &cells, &coarsening, &found, failure);
-            return Err(Unproved::because(reason, advice));
+        for failure in coarsening.machine().run(stop, state).failures {
+            if is_asked(failure.property) {
+                failures.entry(code.place(failure.node)).or_insert(failure);
+            }
         }
+    }
+    if let Some((_, first)) = failures.first_key_value() {
+        let (reason, advice) = explain::failure(&code, &cells, &coarsening, &found, first);
+        let others: BTreeSet<String> =
+            failures.keys().skip(1).map(|place| explain::at(facts.program(), *place)).collect();
+        let details = others.into_iter().map(|place| format!("nor was the assertion at {place} proved")).collect();
+        return Err(Unproved { details, ..Unproved::because(reason, advice) });
     }
     if race {
         report_races(facts, &races::races(&code, &found), None)?;

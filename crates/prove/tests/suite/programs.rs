@@ -202,3 +202,48 @@ fn semaphores_and_once_flags_exclude() {
     free_of_races(&text(1, "pthread_once(&once, routine); if (x) return 0;"), true);
     free_of_races(&text(1, "if (x) return 0; pthread_once(&once, routine);"), false);
 }
+
+/// Figure 1 of paper 002, with a bound in place of integers that never overflow.
+#[test]
+fn producers_and_consumers_of_the_paper() {
+    let text = |reset: &str| {
+        format!(
+            "{HEAD} pthread_mutex_t other; int counter;
+             void add(void) {{
+                 __VERIFIER_atomic_begin(); __VERIFIER_assume(counter < 1000); counter++; __VERIFIER_atomic_end(); }}
+             void producer(int batch) {{
+                 pthread_mutex_lock(&other); pthread_mutex_lock(&lock);
+                 if (counter > 0) {{
+                     add(); pthread_mutex_unlock(&lock); pthread_mutex_unlock(&other); return; }}
+                 pthread_mutex_unlock(&lock);
+                 counter = {reset};
+                 while (batch > 0) {{ add(); batch--; }}
+                 pthread_mutex_unlock(&other); }}
+             void consumer(void) {{
+                 for (;;) {{ pthread_mutex_lock(&lock); if (counter > 0) break; pthread_mutex_unlock(&lock); }}
+                 __VERIFIER_atomic_begin(); counter--; __VERIFIER_atomic_end();
+                 check(counter >= 0);
+                 pthread_mutex_unlock(&lock); }}"
+        )
+    };
+    let open = |reset: &str| {
+        let names = ["producer".to_string(), "consumer".to_string()];
+        leno_prove::open(&compile(&text(reset)), &names).expect("both can be started")
+    };
+    assert_eq!(ask(&open("0"), Engine::Prove, ASSERTION), Answer::Safe);
+    assert!(matches!(ask(&open("-1"), Engine::Prove, ASSERTION), Answer::Unknown(_)));
+}
+
+#[test]
+fn a_library_is_run_by_any_number_of_threads() {
+    let library = compile(&format!(
+        "{HEAD} int x; void push(int a) {{ pthread_mutex_lock(&lock); if (x < 5) x++; pthread_mutex_unlock(&lock); }}
+         void pop(void) {{ pthread_mutex_lock(&lock); if (x > 0) x--; check(x >= 0); pthread_mutex_unlock(&lock); }}
+         void follow(int *p) {{ *p = 1; }}"
+    ));
+    let open =
+        |names: &[&str]| leno_prove::open(&library, &names.iter().map(ToString::to_string).collect::<Vec<String>>());
+    assert_eq!(ask(&open(&["push", "pop"]).expect("functions"), Engine::Prove, ASSERTION), Answer::Safe);
+    assert!(open(&["follow"]).is_err_and(|error| error.contains("pointer")));
+    assert!(open(&["nobody"]).is_err());
+}
