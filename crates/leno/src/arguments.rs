@@ -189,6 +189,9 @@ pub struct Prove {
     /// Give up when this much memory is used [default: three quarters of what there is]
     #[arg(long, value_name = "MIB")]
     pub memory: Option<u64>,
+    /// Show what was found to hold, place by place
+    #[arg(long)]
+    pub show_invariants: bool,
     /// Say on standard error what it took
     #[arg(long)]
     pub stats: bool,

@@ -181,6 +181,18 @@ fn execute_prove(prove: &Prove) -> Result<Status, Status> {
     };
     let start = Instant::now();
     let checked = leno::check_program(&program, &options);
+    if prove.show_invariants {
+        let limits = leno_engine::Limits::default().with_cancel(&options.cancel);
+        let limits = match options.timeout {
+            Some(timeout) => limits.within(timeout),
+            None => limits,
+        };
+        let context = leno_engine::Context::within(limits);
+        match leno_prove::show_invariants(&leno_ir::analysis::facts::Facts::new(&program), &context) {
+            Ok(text) => _ = print(&text)?,
+            Err(reason) => say(&format!("there are no invariants: {reason}\n")),
+        }
+    }
     memory.release();
     if prove.stats {
         say(&format!("{}seconds: {:.3}\n", checked.statistics, start.elapsed().as_secs_f64()));

@@ -7,7 +7,7 @@ use crate::machine::Failure;
 use crate::state::{Definition, State, Value, Variable};
 use leno_domains::Numbers;
 use leno_ir::program::{Body, Place, Program, Span};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The reason, and what to try.
 pub fn failure<'p>(
@@ -52,6 +52,42 @@ pub fn failure<'p>(
     }
     let advice = "look for a violation with leno check, or protect what the assertion reads by a lock";
     (reason, advice.to_string())
+}
+
+/// The invariants as text: for each place at which a thread may be interrupted, and each function that threads start in, what
+/// holds there. Places that differ only in the calls that lead there are put together.
+pub fn invariants(code: &Code<'_, '_>, cells: &Cells, found: &Coarsened<'_>) -> String {
+    let program = code.program();
+    let mut lines: BTreeMap<(Place, String), BTreeSet<String>> = BTreeMap::new();
+    for (stop, state) in found.invariants.iter_enumerated() {
+        let node = code.stops()[stop];
+        let root = &code.facts.threads().roots()[code.root_of(node)];
+        let thread = program.functions[root.function].name.clone();
+        let mut known: Vec<String> = Vec::new();
+        for (cell, value) in state.cells().filter(|(cell, _)| cells.is_shared(*cell)) {
+            let own = if state.is_dirty(cell) { " (not seen by others yet)" } else { "" };
+            known.push(format!("{} = {}{own}", cells.name(code.facts, cell), show(&value)));
+        }
+        for (frame, local, value) in state.registers().filter(|(frame, ..)| *frame == code.frame_of(node)) {
+            let name = &program.functions[code.frames[frame].func].locals[local].name;
+            if !name.is_empty() {
+                known.push(format!("{name} = {}", show(&value)));
+            }
+        }
+        let text = match (state.is_never(), known.is_empty()) {
+            (true, _) => "never reached".to_string(),
+            (_, true) => "anything".to_string(),
+            _ => known.join(", "),
+        };
+        lines.entry((code.place(node), thread)).or_default().insert(text);
+    }
+    let mut all = String::new();
+    for ((place, thread), texts) in lines {
+        for text in texts {
+            all += &format!("{} in `{thread}`: {text}\n", at(program, place));
+        }
+    }
+    all
 }
 
 /// The shared cells that something in a state was computed from.

@@ -127,7 +127,7 @@ impl<'a, 'p> Interference<'a, 'p> {
         let mut steps = 0u32;
         while let Some((mover, other)) = work.pop() {
             steps = steps.wrapping_add(1);
-            if steps % 256 == 0 && is_interrupted() {
+            if steps.is_multiple_of(256) && is_interrupted() {
                 return;
             }
             if self.is_exclusive(other) {

@@ -67,6 +67,16 @@ impl Engine for Prover {
     }
 }
 
+/// The invariants of a program as text, a line for each place at which threads may be interrupted; or why there are none.
+pub fn show_invariants(facts: &Facts<'_>, context: &Context) -> Result<String, String> {
+    let code = Code::new(facts).map_err(|refusal| refusal.reason)?;
+    let cells = Cells::new(&code);
+    let mut coarsening = Coarsening::new(&code, &cells, &context.limits);
+    let found = coarsening.coarsen().filter(|found| coarsening.is_inductive(found));
+    let found = found.ok_or("they could not be computed within the limits")?;
+    Ok(explain::invariants(&code, &cells, &found))
+}
+
 /// Why there is no proof.
 struct Unproved {
     reason: Reason,
