@@ -13,6 +13,7 @@
 //! | [`joins`] | a join comes after the end of the thread that it waits for |
 //! | [`stuck`] | in a deadlock, all threads have ended or stand at a step that cannot be made |
 //! | [`races`] | two threads are about to make conflicting accesses |
+//! | [`happens_before`] | one access does not happen before another, in the sense of C11 |
 //!
 //! Executions are prefixes: an event that does not occur has a node, which may lie anywhere. Nothing here knows
 //! programs or traces.
@@ -49,6 +50,7 @@
 
 pub mod exclusion;
 pub mod guards;
+pub mod happens_before;
 pub mod joins;
 pub mod order;
 pub mod races;

@@ -1,4 +1,4 @@
-//! Deadlocks: a final state in which no thread can go on, or in which threads wait for each other's locks.
+//! Deadlocks: a final state in which no thread can go on, or in which some threads can never go on.
 //!
 //! A thread is *stuck* if it has come to a step that it does not make and that cannot be made in the final state. What
 //! the step depends on is read in the final state like any other memory ([`reads_from`](crate::reads_from)), at a node
@@ -73,32 +73,32 @@ pub fn has_ended(solver: &mut Solver, finished: Lit, last: Node, moment: Node) -
     ended
 }
 
-/// A thread that is stuck at a lock.
+/// A thread that is stuck until another one gives something back, or ends.
 #[derive(Clone, Debug)]
 pub struct AtLock {
     /// The index of the thread.
     pub thread: usize,
     pub stuck: Lit,
-    /// By thread: that it owns the lock.
-    pub owners: Vec<Lit>,
+    /// Indices of threads, and that this one holds what is waited for: as long as one of them does, it is.
+    pub holders: Vec<(usize, Lit)>,
 }
 
-/// A literal that implies that there is a set of threads each of which is stuck at a lock that a member of the set
-/// owns, whatever the other threads do.
-pub fn circle(solver: &mut Solver, threads: usize, at_locks: &[AtLock]) -> Lit {
-    let circle = solver.new_literal();
-    let members: Vec<Lit> = (0..threads).map(|_| solver.new_literal()).collect();
-    let one: Vec<Lit> = std::iter::once(!circle).chain(members.iter().copied()).collect();
+/// A literal that implies that there is a set of threads each of which is stuck as long as a member of the set holds
+/// something, or one that has ended, whatever the other threads do. By thread: that it has ended.
+pub fn never_released(solver: &mut Solver, has_ended: &[Lit], at_locks: &[AtLock]) -> Lit {
+    let stuck = solver.new_literal();
+    let members: Vec<Lit> = has_ended.iter().map(|_| solver.new_literal()).collect();
+    let one: Vec<Lit> = std::iter::once(!stuck).chain(members.iter().copied()).collect();
     solver.add_clause(&one);
     let mut waits_of: Vec<Vec<Lit>> = members.iter().map(|member| vec![!*member]).collect();
     for at in at_locks {
-        let waits = implying_one(solver, at.owners.iter().copied());
+        let waits = implying_one(solver, at.holders.iter().map(|(_, holds)| *holds));
         solver.add_clause(&[!waits, at.stuck]);
-        for (&is_owner, &member) in at.owners.iter().zip(&members) {
-            solver.add_clause(&[!waits, !is_owner, member]);
+        for &(thread, holds) in &at.holders {
+            add_clause(solver, [!waits, !holds, members[thread], has_ended[thread]]);
         }
         waits_of[at.thread].push(waits);
     }
     waits_of.iter().for_each(|clause| solver.add_clause(clause));
-    circle
+    stuck
 }

@@ -84,8 +84,12 @@ impl BoundedProgram<'_> {
         }
         let replaced: FxHashSet<Term> = values.keys().copied().collect();
         let mut substitution = Substitution::nested(values);
-        for unit in self.skeleton.events.iter_mut().flat_map(|event| &mut event.reads) {
-            if replaced.contains(&unit.value) {
+        for event in self.skeleton.events.iter_mut() {
+            let is_kept = self.facts.has_weak_orders && event.is_plain && event.is_atomic;
+            for unit in event.reads.iter_mut().filter(|unit| replaced.contains(&unit.value)) {
+                if is_kept && unit.condition != Term::FALSE {
+                    event.known_reads.push(*unit);
+                }
                 // Its value is known: there is no need to link it.
                 unit.condition = Term::FALSE;
             }

@@ -7,6 +7,7 @@
 
 mod deadlock;
 mod exclusion;
+mod happens_before;
 mod joins;
 mod leaks;
 mod lifetimes;
@@ -19,6 +20,7 @@ use crate::bounded::BoundedProgram;
 use crate::prune::Pruned;
 use crate::skeleton::{EndId, EventId, NodeId, ThreadIndex, ViolationId};
 use crate::summarize::Refused;
+use happens_before::Synchronisation;
 use leno_axioms::Event;
 use leno_axioms::order::{self, Unknown, before_all};
 use leno_ir::index::IndexVec;
@@ -36,6 +38,10 @@ pub enum PossibleViolation {
     Violation(ViolationId),
     /// A race: the first event may come immediately before the second.
     Race(EventId, EventId),
+    /// A race: the first event comes before the second, but does not happen before it.
+    Unordered(EventId, EventId),
+    /// The same of an event and the free with this index, which ends what it accesses.
+    UnorderedFree(usize),
     /// No thread can make a step.
     Deadlock,
     /// Threads wait for each other's locks in a cycle.
@@ -89,6 +95,8 @@ pub(crate) struct Composer<'a, 'p> {
     undefined_word: Option<Term>,
     links: usize,
     copies: Vec<Copied>,
+    /// What is known for C11's happens-before, if races depend on it.
+    synchronisation: Option<Synchronisation>,
 }
 
 /// Puts a skeleton into a fresh solver.
@@ -112,6 +120,9 @@ pub fn compose(bounded: &mut BoundedProgram<'_>, pruned: &Pruned, mut solver: So
             None => solver.add_edge(initial, first),
         }
     }
+    let orders_matter = bounded.facts.has_weak_orders
+        && bounded.question.properties.race
+        && !(pruned.races.is_empty() && bounded.skeleton.frees.is_empty());
     let mut composer = Composer {
         bounded,
         solver,
@@ -123,10 +134,12 @@ pub fn compose(bounded: &mut BoundedProgram<'_>, pruned: &Pruned, mut solver: So
         undefined_word: None,
         links: 0,
         copies: Vec::new(),
+        synchronisation: orders_matter.then(Synchronisation::default),
     };
     composer.memory(pruned)?;
     composer.order(&pruned.order_variables);
     composer.exclude(&pruned.exclusions);
+    composer.destroy_barriers();
     composer.section_splits();
     composer.joins();
     composer.frees();
@@ -192,7 +205,11 @@ impl Composer<'_, '_> {
             self.before_exits(selected, violation.at.unwrap_or(violation.after));
             possible_violations.push((PossibleViolation::Violation(index), selected));
         }
-        for &(first, second) in &pruned.races {
+        if let Some(synchronisation) = self.synchronisation.take() {
+            self.unordered(pruned, synchronisation, &mut possible_violations);
+        }
+        let races = if self.bounded.facts.has_weak_orders { &[][..] } else { &pruned.races[..] };
+        for &(first, second) in races {
             if self.is_interrupted() {
                 break;
             }

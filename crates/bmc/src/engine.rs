@@ -1,9 +1,16 @@
 //! The staged engine behind the contract that all engines share.
 
 use crate::bound::deepen::{Completed, Unknown};
+use crate::stale_addresses::with_reads;
 use crate::{Calls, Mode, Staged, Stats, Task, check};
-use leno_engine::{Context, Counterexample, Covered, Engine, Outcome, Reason, Statistics, Stop, Verdict};
+use leno_engine::{
+    Assumption, Context, Counterexample, Covered, Engine, Outcome, Properties, Reason, SIGNALS_NEEDED, Statistics,
+    Stop, Verdict,
+};
 use leno_ir::analysis::facts::Facts;
+use leno_ir::analysis::wakeups::where_unasked_wakeups_matter;
+use leno_ir::program::Reuse;
+use std::collections::BTreeSet;
 
 /// All schedules and inputs in one formula, loops unrolled until the bounds suffice.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +46,10 @@ impl Engine for StagedEngine {
         };
         let (answer, stats) = check(facts, &task, &context.limits);
         let (verdict, covered) = match answer {
+            Staged::Safe if facts.program().reuse != Reuse::Unnoticed && compares_freed(facts, &task, context) => {
+                let covered = covered_by_proof(&stats).with("as long as freed memory is not given out again");
+                (Verdict::Unknown(notices_reuse()), covered)
+            }
             Staged::Safe => (Verdict::Safe, covered_by_proof(&stats)),
             Staged::Unsafe(witness) => {
                 let covered = Covered::statement("the search ended at the first violation");
@@ -46,14 +57,40 @@ impl Engine for StagedEngine {
             }
             Staged::Unknown(unknown) => undecided(&stats, unknown),
         };
-        Outcome { verdict, covered, assumptions: Vec::new(), statistics: statistics(&stats) }
+        let assumptions = match verdict {
+            Verdict::Safe if task.properties.deadlock => assumed_signals(facts).into_iter().collect(),
+            _ => Vec::new(),
+        };
+        Outcome { verdict, covered, assumptions, statistics: statistics(&stats) }
     }
+}
+
+/// Waits in loops are taken to end with signals only, where deadlocks are looked for.
+fn assumed_signals(facts: &Facts<'_>) -> Option<Assumption> {
+    let matters = where_unasked_wakeups_matter(facts).into_iter().find(|wait| wait.is_repeated)?;
+    Some(Assumption::new(SIGNALS_NEEDED).at(facts.program(), matters.span))
 }
 
 fn covered_by_proof(stats: &Stats) -> Covered {
     let Stats { threads, events, .. } = stats;
     Covered::statement("no violation under any schedule and for any input")
         .with(format!("{threads} threads, {events} accesses to what they share, all loops unrolled to their ends"))
+}
+
+/// Whether the program may compare addresses of freed objects, which may have been given out again.
+fn compares_freed(facts: &Facts<'_>, task: &Task, context: &Context) -> bool {
+    let Some(program) = with_reads(facts) else { return true };
+    let properties = Properties { memory: true, ..Properties::NONE };
+    let task = Task { properties, reported: BTreeSet::new(), ..task.clone() };
+    !matches!(check(&Facts::new(&program), &task, &context.limits), (Staged::Safe, _))
+}
+
+fn notices_reuse() -> leno_engine::Unknown {
+    let reason = "the program compares addresses of freed objects with those of new ones, which may be the same";
+    leno_engine::Unknown {
+        reason: Reason::Because(reason.to_string()),
+        advice: "--engine explore tries which of them are the same".to_string(),
+    }
 }
 
 /// What to say when there is no verdict.

@@ -8,8 +8,9 @@ use leno_ir::analysis::features::{CountedLocks, counted_locks, has_condition_var
 use leno_ir::analysis::liveness::Live;
 use leno_ir::analysis::points_to::{ObjectSet, PointsTo};
 use leno_ir::analysis::sharing::SharedObjects;
+use leno_ir::analysis::wakeups::{Matters, sync_places, where_unasked_wakeups_matter};
 use leno_ir::analysis::weak_topological_order::Element;
-use leno_ir::program::{FuncId, Op, Program};
+use leno_ir::program::{FuncId, Op, Program, SyncOp};
 use std::cell::OnceCell;
 
 /// See the module.
@@ -23,6 +24,17 @@ pub struct ProgramFacts<'p> {
     pub counted_locks: CountedLocks,
     pub has_assumptions: bool,
     pub has_condition_variables: bool,
+    /// Whether some atomic access has an order weaker than `seq_cst`: races are then those of C11's happens-before.
+    pub has_weak_orders: bool,
+    /// Whether locks are taken for reading.
+    pub has_read_locks: bool,
+    /// Whether locks are destroyed.
+    pub destroys_locks: bool,
+    /// Whether barriers are destroyed.
+    pub destroys_barriers: bool,
+    /// Whether a condition variable may be destroyed while a thread sleeps on it.
+    pub destroys_sleepers: bool,
+    unasked_wakeups: OnceCell<Vec<Matters>>,
     common: &'p Facts<'p>,
     objects_in_memory: OnceCell<ObjectSet>,
 }
@@ -37,6 +49,21 @@ pub struct FunctionShape<'p> {
     pub private_slots: &'p [bool],
 }
 
+fn takes_read_lock(op: &Op) -> bool {
+    matches!(op, Op::Sync { op: SyncOp::ReadLock | SyncOp::TryReadLock, .. })
+}
+
+fn destroys_lock(op: &Op) -> bool {
+    matches!(op, Op::Sync { op: SyncOp::LockDestroy(_) | SyncOp::RwDestroy, .. })
+}
+
+/// Whether some thread may stand before a wake-up while another one destroys a condition variable.
+fn destroys_sleepers(facts: &Facts<'_>) -> bool {
+    let wakes = sync_places(facts, |op| matches!(op, SyncOp::CondWake { .. }));
+    let destroys = sync_places(facts, |op| matches!(op, SyncOp::CondDestroy));
+    destroys.iter().any(|one| wakes.iter().any(|other| facts.parallel().may_happen_in_parallel(*one, *other)))
+}
+
 impl<'p> ProgramFacts<'p> {
     pub fn new(common: &'p Facts<'p>) -> ProgramFacts<'p> {
         let program = common.program();
@@ -49,9 +76,20 @@ impl<'p> ProgramFacts<'p> {
             counted_locks: counted_locks(program, common.calls(), points_to),
             has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
             has_condition_variables: has_condition_variables(program),
+            has_weak_orders: common.features().weak_order.is_some(),
+            has_read_locks: has_op(program, takes_read_lock),
+            destroys_locks: has_op(program, destroys_lock),
+            destroys_barriers: has_op(program, |op| matches!(op, Op::Sync { op: SyncOp::BarrierDestroy, .. })),
+            destroys_sleepers: destroys_sleepers(common),
+            unasked_wakeups: OnceCell::new(),
             common,
             objects_in_memory: OnceCell::new(),
         }
+    }
+
+    /// Waits for which it matters to deadlocks that they may end without a signal.
+    pub fn unasked_wakeups(&self) -> &[Matters] {
+        self.unasked_wakeups.get_or_init(|| where_unasked_wakeups_matter(self.common))
     }
 
     /// Whether a function may call itself, directly or through others.

@@ -19,6 +19,7 @@ mod engine;
 mod facts;
 mod prune;
 mod skeleton;
+mod stale_addresses;
 mod summarize;
 mod witness;
 

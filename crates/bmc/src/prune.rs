@@ -392,16 +392,16 @@ impl<'a, 'p> Pruner<'a, 'p> {
         let mut ranges = self.ranges.take().unwrap_or_default();
         let BoundedProgram { skeleton, terms, .. } = &*self.bounded;
         for (index, event) in skeleton.events.iter_enumerated() {
-            let Some(unit) = event.reads.first().or(event.writes.first()).filter(|_| event.is_plain) else { continue };
-            let (low, high) = match terms.as_bits(unit.address) {
+            let Some((address, bytes)) = event.racing_bytes() else { continue };
+            let (low, high) = match terms.as_bits(address) {
                 Some(address) => (address, address),
                 None => {
-                    let lies = ranges.under(terms, event.occurs, unit.address);
+                    let lies = ranges.under(terms, event.occurs, address);
                     (lies.low(), lies.high())
                 }
             };
             for object in event.targets.iter() {
-                let end = high.saturating_add(unit.bytes.into());
+                let end = high.saturating_add(bytes.into());
                 by_object.entry(object).or_default().push((low, end, index));
             }
         }
@@ -431,8 +431,7 @@ impl<'a, 'p> Pruner<'a, 'p> {
     fn may_race(&mut self, first: EventId, second: EventId) -> bool {
         let (a, b) = (&self.bounded.skeleton.events[first], &self.bounded.skeleton.events[second]);
         a.thread != b.thread
-            && (!a.is_atomic || !b.is_atomic)
-            && (!a.writes.is_empty() || !b.writes.is_empty())
+            && a.races(b)
             && !self.sections.exclude(first, second)
             && self.must_order.in_parallel(&self.bounded.terms, occasion(a), occasion(b))
     }

@@ -16,7 +16,7 @@ use leno_ir::analysis::points_to::ObjectSet;
 use leno_ir::index::IndexVec;
 use leno_ir::index_type;
 use leno_ir::interp::ViolationKind;
-use leno_ir::program::{Place, Span};
+use leno_ir::program::{ObjectUse, Order, Place, Span};
 use leno_logic::term::Term;
 use std::collections::BTreeMap;
 
@@ -77,13 +77,65 @@ pub struct Event {
     pub occurs: Term,
     pub reads: Vec<Unit>,
     pub writes: Vec<Unit>,
+    /// Atomic reads whose values are known, which are not among the reads any more: kept if orders of atomics matter,
+    /// since they may still acquire something.
+    pub known_reads: Vec<Unit>,
     /// The abstract objects that it may touch.
     pub targets: ObjectSet,
-    /// Whether it may race: operations on locks and other synchronisation objects do not.
+    /// Whether it is an ordinary access to memory, and no operation on a synchronisation object.
     pub is_plain: bool,
+    /// Of an operation on a synchronisation object, where races are looked for: all of the object.
+    pub object: Option<SyncObject>,
     pub is_atomic: bool,
     pub in_section: bool,
+    /// One of several accesses of a library function, in one step: whether it is made may depend on what the others
+    /// read.
+    pub is_compound: bool,
     pub role: Role,
+}
+
+/// A synchronisation object, and what an event does to it.
+#[derive(Clone, Copy, Debug)]
+pub struct SyncObject {
+    pub address: Term,
+    pub bytes: u32,
+    pub usage: ObjectUse,
+}
+
+impl SyncObject {
+    /// The same, in an atomic section if that is so: there everything is atomic.
+    pub fn in_section(self, in_section: bool) -> SyncObject {
+        let usage = if in_section && !self.usage.is_atomic() { ObjectUse::Operates } else { self.usage };
+        SyncObject { usage, ..self }
+    }
+}
+
+impl Event {
+    /// The bytes in which it may race with others.
+    pub fn racing_bytes(&self) -> Option<(Term, u32)> {
+        match self.object {
+            Some(object) => Some((object.address, object.bytes)),
+            None => {
+                let unit = self.reads.first().or(self.writes.first()).filter(|_| self.is_plain)?;
+                Some((unit.address, unit.bytes))
+            }
+        }
+    }
+
+    /// Whether two events that touch common bytes at the same time race.
+    pub fn races(&self, other: &Event) -> bool {
+        match (&self.object, &other.object) {
+            (Some(one), Some(two)) => one.usage.races(two.usage),
+            (Some(object), None) | (None, Some(object)) => {
+                let access = if self.object.is_some() { other } else { self };
+                access.is_plain && !(access.is_atomic && object.usage.is_atomic())
+            }
+            (None, None) => {
+                let writes = !self.writes.is_empty() || !other.writes.is_empty();
+                self.is_plain && other.is_plain && !(self.is_atomic && other.is_atomic) && writes
+            }
+        }
+    }
 }
 
 /// What an event does to a mutex of the normal kind.
@@ -192,6 +244,16 @@ pub struct Death {
     pub path: Term,
 }
 
+/// The beginning of another lifetime of a stack object.
+#[derive(Clone, Copy, Debug)]
+pub struct Birth {
+    pub instance: InstanceId,
+    pub node: NodeId,
+    pub path: Term,
+    /// Of the deaths of its thread, those before this number came before it.
+    pub deaths: usize,
+}
+
 /// A point where an atomic section may be split because it has to wait: it continues at `second`. Where the condition
 /// holds it is not split, and no node of another thread comes between the two.
 #[derive(Clone, Copy, Debug)]
@@ -227,8 +289,16 @@ pub struct Join {
     pub at_once: Option<(Term, NodeId)>,
 }
 
-/// A step that may block.
+/// A fence. Recorded only if orders of atomics matter.
 #[derive(Clone, Copy, Debug)]
+pub struct Fence {
+    pub node: NodeId,
+    pub path: Term,
+    pub order: Order,
+}
+
+/// A step that may block.
+#[derive(Clone, Debug)]
 pub struct Wait {
     pub thread: ThreadIndex,
     /// The last node of its thread before it.
@@ -237,6 +307,8 @@ pub struct Wait {
     /// A variable: whether the step occurs.
     pub goes_on: Term,
     pub until: Until,
+    /// How often the thread holds read-write locks for reading, by their addresses.
+    pub reading: Vec<(u64, Term)>,
 }
 
 /// What a step waits for; conditions are about the state at the deadlock point.
@@ -246,6 +318,13 @@ pub enum Until {
     Lock {
         free: Term,
         owner: Term,
+    },
+    /// A read-write lock at this address. Readers keep those out who want to write.
+    ReadWrite {
+        enabled: Term,
+        writer: Term,
+        address: u64,
+        is_write: bool,
     },
     /// The end of the thread with this handle.
     End(Term),
@@ -262,8 +341,32 @@ pub struct Sleep {
     pub address: Term,
     /// The node and the condition of its waking up.
     pub wake: Option<(NodeId, Term)>,
-    /// That its deadline has passed, and no signal has woken it.
+    /// That it has woken up without a signal: its deadline has passed, or for no reason.
     pub late: Term,
+}
+
+/// A thread waits at a barrier that may be destroyed.
+#[derive(Clone, Copy, Debug)]
+pub struct BarrierWait {
+    pub thread: ThreadIndex,
+    pub address: Term,
+    pub arrives: (NodeId, Term),
+    pub leaves: Option<(NodeId, Term)>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct BarrierDestroy {
+    pub thread: ThreadIndex,
+    pub address: Term,
+    pub node: NodeId,
+    pub path: Term,
+}
+
+/// Waits at barriers, and the ends of barriers, in programs that have both.
+#[derive(Clone, Debug, Default)]
+pub struct Barriers {
+    pub waits: Vec<BarrierWait>,
+    pub destroys: Vec<BarrierDestroy>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -293,6 +396,8 @@ pub struct Thread {
     /// The condition under which it ends, and what it returns.
     pub finished: Term,
     pub result: Term,
+    /// How often it holds read-write locks for reading when it ends, by their addresses.
+    pub reading: Vec<(u64, Term)>,
     pub inputs: Vec<InputValue>,
 }
 
@@ -323,6 +428,7 @@ pub struct Skeleton {
     pub checks: Vec<Check>,
     pub frees: Vec<Free>,
     pub deaths: Vec<Death>,
+    pub births: Vec<Birth>,
     pub allocations: Vec<Allocation>,
     pub releases: Vec<Release>,
     pub ends: IndexVec<EndId, End>,
@@ -331,9 +437,11 @@ pub struct Skeleton {
     /// By node of an atomic section: the node at which the section began.
     pub sections: BTreeMap<NodeId, NodeId>,
     pub joins: Vec<Join>,
+    pub fences: Vec<Fence>,
     pub waits: Vec<Wait>,
     pub sleeps: IndexVec<SleepId, Sleep>,
     pub signals: Vec<Signal>,
+    pub barriers: Barriers,
     pub deadlock_point: Option<DeadlockPoint>,
     /// The visible instructions of threads, in program order: to guide the interpreter.
     pub steps: Vec<VisibleStep>,
@@ -381,6 +489,7 @@ impl Skeleton {
         });
         for event in &self.events {
             see(event.occurs);
+            event.object.iter().for_each(|object| see(object.address));
             for unit in event.reads.iter().chain(&event.writes) {
                 see(unit.condition);
                 see(unit.address);
@@ -393,13 +502,15 @@ impl Skeleton {
         let mut put = |all: &mut [&mut Term]| all.iter_mut().for_each(|term| **term = new(**term));
         for event in self.events.iter_mut() {
             put(&mut [&mut event.occurs]);
-            for unit in event.reads.iter_mut().chain(&mut event.writes) {
+            event.object.iter_mut().for_each(|object| put(&mut [&mut object.address]));
+            for unit in event.reads.iter_mut().chain(&mut event.writes).chain(&mut event.known_reads) {
                 put(&mut [&mut unit.condition, &mut unit.address, &mut unit.value]);
             }
         }
         for thread in self.threads.iter_mut() {
             put(&mut [&mut thread.handle, &mut thread.finished, &mut thread.result]);
             thread.spawned.iter_mut().for_each(|(_, path)| put(&mut [path]));
+            thread.reading.iter_mut().for_each(|(_, count)| put(&mut [count]));
             thread.inputs.iter_mut().for_each(|input| put(&mut [&mut input.condition, &mut input.value]));
         }
         self.violations.iter_mut().for_each(|violation| put(&mut [&mut violation.condition]));
@@ -407,6 +518,7 @@ impl Skeleton {
         self.checks.iter_mut().for_each(|check| put(&mut [&mut check.valid, &mut check.path, &mut check.address]));
         self.frees.iter_mut().for_each(|free| put(&mut [&mut free.valid, &mut free.path, &mut free.address]));
         self.deaths.iter_mut().for_each(|death| put(&mut [&mut death.path]));
+        self.births.iter_mut().for_each(|birth| put(&mut [&mut birth.path]));
         self.allocations.iter_mut().for_each(|allocation| put(&mut [&mut allocation.path]));
         self.releases.iter_mut().for_each(|release| put(&mut [&mut release.path]));
         for end in self.ends.iter_mut() {
@@ -425,14 +537,24 @@ impl Skeleton {
             match &mut wait.until {
                 Until::Enabled(term) | Until::End(term) => put(&mut [term]),
                 Until::Lock { free, owner } => put(&mut [free, owner]),
+                Until::ReadWrite { enabled, writer, .. } => put(&mut [enabled, writer]),
                 Until::Signal(_) => {}
             }
+            wait.reading.iter_mut().for_each(|(_, count)| put(&mut [count]));
         }
         for sleep in self.sleeps.iter_mut() {
             put(&mut [&mut sleep.path, &mut sleep.address, &mut sleep.late]);
             sleep.wake.iter_mut().for_each(|(_, path)| put(&mut [path]));
         }
+        self.fences.iter_mut().for_each(|fence| put(&mut [&mut fence.path]));
         self.signals.iter_mut().for_each(|signal| put(&mut [&mut signal.path, &mut signal.address]));
+        for wait in &mut self.barriers.waits {
+            put(&mut [&mut wait.address, &mut wait.arrives.1]);
+            wait.leaves.iter_mut().for_each(|(_, path)| put(&mut [path]));
+        }
+        for destroy in &mut self.barriers.destroys {
+            put(&mut [&mut destroy.address, &mut destroy.path]);
+        }
         self.deadlock_point.iter_mut().for_each(|point| put(&mut [&mut point.asked]));
         self.steps.iter_mut().for_each(|step| put(&mut [&mut step.path]));
         self.exits.iter_mut().for_each(|(path, _)| put(&mut [path]));

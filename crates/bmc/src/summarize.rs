@@ -30,7 +30,7 @@ use crate::bound::Bounds;
 use crate::bounded::{BoundedProgram, Question};
 use crate::facts::ProgramFacts;
 use crate::skeleton::layout::{InstanceId, Layout, is_stream};
-use crate::skeleton::{Cut, Death, InputValue, NodeId, Skeleton, Thread, ThreadIndex, Violation};
+use crate::skeleton::{Cut, Death, Fence, InputValue, NodeId, Skeleton, Thread, ThreadIndex, Violation};
 use crate::summarize::cssa::{Equations, Mode};
 use crate::summarize::function_summary::{Calls, Recording, Summaries};
 use crate::summarize::private_memory::Memory;
@@ -40,9 +40,10 @@ use crate::summarize::state::State;
 use crate::summarize::sync_words::DeadlockWords;
 use crate::summarize::unroll::RunningLoop;
 use leno_ir::analysis::sharing::Sharing;
+use leno_ir::index::Idx;
 use leno_ir::interp::ViolationKind;
 use leno_ir::program::{
-    BlockId, Body, FuncId, Instr, ObjectId, ObjectKind, Op, Place, Program, Span, Terminator, TerminatorKind,
+    BlockId, Body, FuncId, Instr, ObjectId, ObjectKind, Op, Place, Program, Span, Storage, Terminator, TerminatorKind,
 };
 use leno_logic::term::{Sort, Term, Terms};
 use leno_symbolic::update::Update;
@@ -218,6 +219,7 @@ impl<'p> Execution<'p> {
             last: NodeId(0),
             finished: never,
             result: nothing,
+            reading: Vec::new(),
             inputs: Vec::new(),
         });
         index
@@ -252,6 +254,7 @@ impl<'p> Execution<'p> {
         if let Some(end) = self.merge(ends)? {
             let thread = &mut self.skeleton.threads[started.index];
             thread.finished = end.path;
+            thread.reading = end.reading.iter().map(|(lock, count)| (*lock, *count)).collect();
             thread.result = end.locals[0].unwrap_or(thread.result);
             self.end_thread_locals(started.index, last, end.path);
         }
@@ -452,12 +455,24 @@ impl<'p> Execution<'p> {
                 return Ok(Some(state));
             }
             op @ Op::CompareExchange { .. } => return self.compare_exchange(frame, state, op),
+            Op::Fence { order } if self.facts.has_weak_orders && self.question.properties.race => {
+                let node = self.next_node(&mut state);
+                self.skeleton.fences.push(Fence { node, path: state.path, order: *order });
+            }
             Op::Fence { .. } | Op::Yield => {}
             Op::Allocate { dst, size, zeroed, storage, .. } => {
                 return self.allocate(frame, state, *dst, size, *zeroed, *storage);
             }
-            Op::Free { ptr } => return self.free(frame, state, ptr),
-            Op::ObjectSize { .. } => return Err(Refused::new("the size of an object is asked for")),
+            Op::Free { ptr, storage: Storage::Heap } => return self.free(frame, state, ptr),
+            Op::Free { ptr, storage: Storage::Stack } => return self.free_on_stack(frame, state, ptr).map(Some),
+            Op::BeginLife { slot } => self.begin_life(frame.slots[slot.index()], &mut state),
+            Op::EndLife { slot } => self.end_life(frame.slots[slot.index()], &mut state),
+            Op::Undefine { dst } => Rc::make_mut(&mut state.locals)[dst.index()] = None,
+            Op::ObjectSize { dst, ptr } => return self.object_size(frame, state, *dst, ptr),
+            Op::CheckMove { from, to } => {
+                let (from_term, to) = (self.evaluate(frame, &mut state, from)?, self.evaluate(frame, &mut state, to)?);
+                return self.check_move(frame, state, (from, from_term), to);
+            }
             Op::Assume { cond } => {
                 let condition = self.condition(frame, &mut state, cond)?;
                 self.may_stop_inside(&state, condition);

@@ -11,11 +11,13 @@ use crate::compose::{Composition, PossibleViolation};
 use crate::skeleton::{Event, NodeId, ThreadIndex};
 use guided_run::{GuidedRun, RunResult};
 use leno_engine::machine_options;
-use leno_engine::witness::{claim_deadlock, claim_race, claim_violation, racer, wait_cycle};
+use leno_engine::witness::{
+    claim_deadlock, claim_race, claim_unordered, claim_violation, conflict, racer, stuck_for_ever,
+};
 use leno_ir::index::IndexVec;
 use leno_ir::interp::{Ending, Image, Machine, ThreadId, ViolationKind};
 use leno_ir::program::Place;
-use leno_ir::witness::{Claim, Input, Witness};
+use leno_ir::witness::{Claim, Input, Racer, Witness};
 use leno_logic::order::Node;
 use leno_logic::term::Evaluation;
 use std::collections::{BTreeMap, VecDeque};
@@ -62,6 +64,8 @@ fn plan(
             None => (skeleton.violations[index].after, true),
         },
         PossibleViolation::Race(first, _) => (skeleton.events[first].node, false),
+        PossibleViolation::Unordered(_, second) => (skeleton.events[second].node, false),
+        PossibleViolation::UnorderedFree(free) => (skeleton.frees[free].node, false),
         // (The end may be in the middle of an atomic section.)
         PossibleViolation::Leak(end) => (skeleton.ends[end].node, true),
         PossibleViolation::Deadlock | PossibleViolation::LockCycle => {
@@ -69,7 +73,7 @@ fn plan(
         }
     };
     // A race with the later part of a section that was not split is shown before the section begins.
-    if let PossibleViolation::Race(..) = wanted {
+    if let PossibleViolation::Race(..) | PossibleViolation::Unordered(..) = wanted {
         while let Some(split) =
             skeleton.section_splits.iter().find(|split| split.second == end && evaluation.holds(split.condition))
         {
@@ -131,8 +135,7 @@ fn plan(
 fn follow(bounded: &BoundedProgram<'_>, plan: Plan, wanted: PossibleViolation) -> Result<Witness, String> {
     let skeleton = &bounded.skeleton;
     let image = Image::new(bounded.facts.program);
-    let looks_for_deadlock = matches!(wanted, PossibleViolation::Deadlock | PossibleViolation::LockCycle);
-    let machine = Machine::new(&image, &machine_options(!looks_for_deadlock));
+    let machine = Machine::new(&image, &machine_options(true));
     let mut run = GuidedRun::new(bounded, machine, plan.inputs);
     let mut violation = None;
     let mut ended = None;
@@ -186,16 +189,21 @@ fn follow(bounded: &BoundedProgram<'_>, plan: Plan, wanted: PossibleViolation) -
         }
         (PossibleViolation::Deadlock | PossibleViolation::LockCycle, None) => {
             for thread in plan.stuck {
-                if let Some(id) = run.thread(thread) {
+                let Some(id) = run.thread(thread) else { continue };
+                // (A thread that is not stuck in the model, but goes no further there, may be able to: it stays.)
+                if matches!(wanted, PossibleViolation::Deadlock) || run.trial().until_wait(id).is_ok() {
                     run.until_wait(id)?;
                 }
             }
             let waiting = match (wanted, run.machine.deadlock()) {
                 (PossibleViolation::LockCycle, _) => {
-                    wait_cycle(&run.machine).ok_or("the locks are not waited for in a circle")?
+                    let stuck = stuck_for_ever(&run.machine).into_iter().next();
+                    stuck.ok_or("nobody waits for what is never given back")?
                 }
                 // (The last thread to reach its wait may have woken another one.)
-                (_, Ending::Deadlock(waiting)) if !waiting.is_empty() && run.machine.enabled_threads().is_empty() => {
+                (_, Ending::Deadlock(waiting))
+                    if !waiting.is_empty() && run.machine.threads().ids().all(|id| run.machine.is_stuck(id)) =>
+                {
                     waiting
                 }
                 _ => return Err("the threads are not stuck".to_string()),
@@ -204,6 +212,15 @@ fn follow(bounded: &BoundedProgram<'_>, plan: Plan, wanted: PossibleViolation) -
         }
         (PossibleViolation::Race(first, second), None) => {
             race(&mut run, [&skeleton.events[first], &skeleton.events[second]], plan.next)?
+        }
+        (PossibleViolation::Unordered(_, second), None) => {
+            let event = &skeleton.events[second];
+            unordered(&mut run, event.thread, event.place)?
+        }
+        (PossibleViolation::UnorderedFree(free), None) => {
+            let node = skeleton.frees[free].node;
+            let step = skeleton.steps.iter().find(|step| step.node == node).ok_or("the free is no step")?;
+            unordered(&mut run, skeleton.nodes[node], step.place)?
         }
     };
     if run.machine.is_tainted() {
@@ -214,6 +231,18 @@ fn follow(bounded: &BoundedProgram<'_>, plan: Plan, wanted: PossibleViolation) -
         by_name.entry(run.machine.thread_name(thread).to_string()).or_default().push(input);
     }
     Ok(Witness { claim, steps: run.recorder.steps, inputs: by_name })
+}
+
+/// Leads a thread to an access, and checks that nothing orders it after an earlier one that it conflicts with.
+fn unordered(run: &mut GuidedRun<'_, '_>, thread: ThreadIndex, place: Place) -> Result<Claim, String> {
+    let id = run.thread(thread).ok_or("a racing thread was not started")?;
+    match run.until_at(id, place) {
+        RunResult::There => {}
+        RunResult::Ended => return Err("the program ends".to_string()),
+        RunResult::Violation(_) | RunResult::Stopped => return Err("something else goes wrong first".to_string()),
+        RunResult::Lost(reason) => return Err(reason),
+    }
+    Ok(claim_unordered(&run.machine, id).ok_or("the accesses are ordered")?)
 }
 
 /// Checks that both events are next on their threads, and conflict. `next`: where a section continues that has waited
@@ -237,14 +266,16 @@ fn race(run: &mut GuidedRun<'_, '_>, events: [&Event; 2], next: Option<Place>) -
     let Some(inside) = events.iter().position(|event| event.in_section) else {
         return Ok(claim_race(&run.machine, ids[0], ids[1]).ok_or("the accesses do not overlap")?);
     };
-    let other = run.machine.footprint(ids[1 - inside]);
+    let other = run.machine.next_accesses(ids[1 - inside]);
     // The access within the section is found by executing the section on a copy of the machine.
     let mut trial = run.trial();
     let ran = trial.until_at(ids[inside], events[inside].place);
-    let within = trial.machine.footprint(ids[inside]).filter(|_| matches!(ran, RunResult::There));
-    match (other, within) {
-        (Some(a), Some(b)) if a.conflicts(b) => {}
-        _ => return Err("the accesses do not overlap".to_string()),
+    if !matches!(ran, RunResult::There) || conflict(&other, &trial.machine.next_accesses(ids[inside])).is_none() {
+        return Err("the accesses do not overlap".to_string());
     }
-    Ok(Claim::Race { first: racer(&run.machine, ids[0]), second: racer(&run.machine, ids[1]) })
+    let racers = ids.iter().map(|id| racer(&run.machine, *id, run.machine.footprint(*id)));
+    match <[Racer; 2]>::try_from(racers.collect::<Vec<_>>()) {
+        Ok([first, second]) => Ok(Claim::Race { first, second, made: None }),
+        Err(_) => Err("a racing thread was not started".to_string()),
+    }
 }

@@ -13,6 +13,8 @@ use crate::preprocess::{Preprocess, PreprocessError};
 use crate::source::{Location, Source};
 use crate::stack::with_big_stack;
 use crate::typed::Unit;
+use leno_ir::analysis::facts::Facts;
+use leno_ir::analysis::reuse::noticed;
 use leno_ir::program::{DataModel, Program};
 use leno_ir::validate::validate;
 use std::fmt;
@@ -157,7 +159,7 @@ impl Driver<'_> {
         let units: Vec<LinkUnit<'_>> = files.iter().map(unit).collect();
         let options =
             LowerOptions { check_signed_overflow: self.options.check_signed_overflow, library: self.options.library };
-        let (program, warnings) = match lower(&units, &options) {
+        let (mut program, warnings) = match lower(&units, &options) {
             Ok(lowered) => lowered,
             Err(error) => return Err(Box::new(self.report(&error.diagnostic, &files[error.unit].source))),
         };
@@ -166,7 +168,10 @@ impl Driver<'_> {
             self.warnings.push(said);
         }
         match validate(&program) {
-            Ok(()) => Ok(program),
+            Ok(()) => {
+                program.reuse = noticed(&Facts::new(&program)).reuse;
+                Ok(program)
+            }
             Err(faults) => Err(Box::new(our_own_fault(&faults, &program))),
         }
     }

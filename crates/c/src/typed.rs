@@ -113,6 +113,8 @@ pub struct FunctionBody {
     pub labels: IndexVec<LabelId, String>,
     /// Labels whose address is taken: where `goto *e` may go.
     pub address_labels: Vec<LabelId>,
+    /// Some label has a name: control may go back without a loop, and into blocks.
+    pub has_named_labels: bool,
     pub body: StmtId,
     /// Where the closing brace is.
     pub end: Span,

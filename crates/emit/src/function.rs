@@ -5,6 +5,7 @@ use crate::call::{self, Starts};
 use crate::constant;
 use crate::expr::Scope;
 use crate::instr::Writer;
+use crate::lifetimes;
 use crate::names;
 use crate::types;
 use leno_ir::index::{Idx, IndexVec};
@@ -64,6 +65,9 @@ fn declare_variables(function: &Function, out: &mut String) {
     for index in types::parameters(function).len()..function.locals.len() {
         let id = LocalId::new(index);
         let _ = writeln!(out, "    {} {} = 0;", types::value(function.locals[id].ty), names::local(function, id));
+    }
+    for id in lifetimes::freed_on_stack(function) {
+        let _ = writeln!(out, "    ptr {} = 0;", lifetimes::size_of(function, id));
     }
     for (id, slot) in function.slots.iter_enumerated() {
         let name = names::slot(function, SlotId::new(id.index()));
@@ -150,12 +154,13 @@ impl Writer<'_> {
     }
 
     pub(crate) fn returned(&self, value: Option<&Expr>) -> String {
+        let given_back = lifetimes::give_back(self.function());
         match (self.function().ret, value) {
-            (None, _) => "return;".to_string(),
-            (Some(_), None) => "return 0;".to_string(),
+            (None, _) => format!("{given_back}return;"),
+            (Some(_), None) => format!("{given_back}return 0;"),
             (Some(ret), Some(value)) => {
                 let text = self.scope.same_bits(self.scope.text(value), self.scope.ty(value), ret);
-                format!("return {};", text.text)
+                format!("{given_back}return {};", text.text)
             }
         }
     }

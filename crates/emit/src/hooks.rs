@@ -7,10 +7,11 @@
 //! | written | when |
 //! |---|---|
 //! | `leno_enter()` | first of all in every function; 1 if a thread begins with this activation |
-//! | `leno_fresh(k)` | the initial bits of a register that [`Hooks::fresh`] names |
+//! | `leno_fresh(k)` | the bits of a register that [`Hooks::fresh`] names, when it is undefined: at the beginning, and again |
 //! | `leno_slot(object)` | then, for each of its stack objects, an array |
 //! | `leno_point(n)` | before a schedule point |
 //! | `leno_access(n, address, bytes, flags)` | before one that makes a single access; flags: 1 it writes, 2 it is atomic, 4 it frees the whole object |
+//! | `leno_library(n, count, accesses)` | before a call of a library function that makes several, see [`crate::library_accesses`] |
 //! | `leno_sync_point(n, step, at, operand)`, `leno_sync(step, at, operand)` | before a step on a synchronisation object, and to make it |
 //! | `leno_join_point(n, handle)`, `leno_join(handle)`, `leno_detach(handle)` | the same for threads |
 //! | `leno_calls()`, `leno_called(n)` | before and after a call of a function without a body |
@@ -32,7 +33,7 @@ use crate::types;
 use leno_ir::interp::Place;
 use leno_ir::program::{
     Access, Block, Body, Callee, Expr, FloatKind, FuncId, Function, Instr, LocalId, LockKind, Op, Order, Program, Span,
-    SyncOp, Terminator, TerminatorKind, Type,
+    Storage, SyncOp, Terminator, TerminatorKind, Type,
 };
 use leno_ir::witness::{ends_at_schedule_point, is_schedule_point};
 use std::collections::BTreeMap;
@@ -86,7 +87,7 @@ fn indices<'a>(program: &'a Program, block: &'a Block) -> impl Iterator<Item = u
 }
 
 fn has_number(program: &Program, instr: &Instr) -> bool {
-    is_schedule_point(program, instr) || matches!(instr.op, Op::Assert { .. })
+    is_schedule_point(program, instr) || matches!(instr.op, Op::Assert { .. } | Op::CheckMove { .. })
 }
 
 fn has_number_at_end(terminator: &Terminator) -> bool {
@@ -142,7 +143,9 @@ impl Writer<'_> {
             Op::Assert { cond, .. } => {
                 format!("if (!{}) leno_fail_at({});", self.scope.operand(cond), self.number())
             }
+            op @ Op::CheckMove { .. } => format!("if ({}) leno_fail_at({});", self.moved_away(op), self.number()),
             Op::Nondet { dst } => self.input(*dst),
+            Op::Undefine { dst } => self.fresh(*dst),
             op @ Op::CompareExchange { weak: true, .. } => self.weak_exchange(op, instr.span),
             Op::Detach { thread } => format!("leno_detach((ptr){});", self.scope.operand(thread)),
             Op::Sync { dst, op, at } => self.hooked_sync(*dst, op, at),
@@ -177,12 +180,22 @@ impl Writer<'_> {
                 self.before_access(&Access { order: Order::SeqCst, ..at.clone() }, true)
             }
             Op::Spawn { handle: Some(access), .. } => self.before_access(access, true),
-            Op::Free { ptr } => one_byte(ptr, "LENO_WRITES | LENO_ATOMIC | LENO_FREES"),
+            Op::Free { ptr, storage: Storage::Heap } => one_byte(ptr, "LENO_WRITES | LENO_ATOMIC | LENO_FREES"),
             Op::ObjectSize { ptr, .. } => one_byte(ptr, "LENO_ATOMIC"),
             Op::Join { thread, .. } => format!("leno_join_point({number}, (ptr){});", self.scope.operand(thread)),
             Op::Sync { op, at, .. } => format!("leno_sync_point({number}, {});", self.sync_arguments(op, at)),
+            Op::Call { callee: Callee::Direct(id), args, .. } => self.before_call(*id, args),
             _ => format!("leno_point({number});"),
         }
+    }
+
+    fn before_call(&self, callee: FuncId, args: &[Expr]) -> String {
+        let accesses = self.library_accesses(callee, args);
+        if accesses.is_empty() {
+            return format!("leno_point({});", self.number());
+        }
+        let (number, count, list) = (self.number(), accesses.len(), accesses.join(", "));
+        format!("leno_library({number}, {count}, (struct leno_touched[]){{{list}}});")
     }
 
     fn before_access(&self, access: &Access, writes: bool) -> String {
@@ -205,6 +218,17 @@ impl Writer<'_> {
     fn hooked_sync(&self, dst: Option<LocalId>, op: &SyncOp, at: &Expr) -> String {
         let ty = if matches!(op, SyncOp::BarrierArrive) { Type::Int(64) } else { Type::I32 };
         self.result(dst, ty, format!("leno_sync({})", self.sync_arguments(op, at)))
+    }
+
+    /// A register is undefined again.
+    fn fresh(&self, dst: LocalId) -> String {
+        let numbers = self.style.mode.numbers();
+        match numbers.and_then(|numbers| numbers.fresh.get(&(self.place.func, dst))) {
+            Some(number) => {
+                format!("{} = {};", self.name(dst), of_bits(self.local_type(dst), &format!("leno_fresh({number})")))
+            }
+            None => format!("{} = 0;", self.name(dst)),
+        }
     }
 
     fn input(&self, dst: LocalId) -> String {

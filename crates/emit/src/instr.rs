@@ -9,6 +9,7 @@ use crate::call::Starts;
 use crate::comment;
 use crate::expr::{Scope, Text};
 use crate::function::Style;
+use crate::lifetimes;
 use crate::names;
 use crate::types;
 use leno_ir::interp::Place;
@@ -70,7 +71,16 @@ impl<'a> Writer<'a> {
             }
             Op::Fence { order } => format!("__atomic_thread_fence({});", atomic_order(*order)),
             Op::Allocate { dst, size, align, storage, zeroed } => self.allocate(*dst, size, *align, *storage, *zeroed),
-            Op::Free { ptr } => format!("free((void *){});", scope.address(ptr)),
+            Op::Free { ptr, storage: Storage::Heap } => format!("free((void *){});", scope.address(ptr)),
+            Op::Free { ptr, storage: Storage::Stack } => self.free_on_stack(ptr),
+            Op::BeginLife { slot } => format!("leno_begin_life({});", names::slot(self.function(), *slot)),
+            Op::EndLife { slot } => {
+                let name = names::slot(self.function(), *slot);
+                format!("leno_end_life({name}, sizeof {name});")
+            }
+            // As at the beginning.
+            Op::Undefine { dst } => format!("{} = 0;", self.name(*dst)),
+            Op::CheckMove { .. } => format!("if ({}) leno_fail(\"index out of bounds\");", self.moved_away(op)),
             Op::ObjectSize { dst, ptr } => {
                 self.assign(*dst, self.word(), format!("malloc_usable_size((void *){})", scope.address(ptr)))
             }
@@ -270,9 +280,34 @@ impl<'a> Writer<'a> {
             Storage::Stack => {
                 let clear = if zeroed { format!(" __builtin_memset((void *){name}, 0, size);") } else { String::new() };
                 let bits = u64::from(align.max(16)) * 8;
-                format!("{{ ptr size = {size}; {name} = (ptr)__builtin_alloca_with_align(size, {bits});{clear} }}")
+                let keep = match lifetimes::freed_on_stack(self.function()).contains(&dst) {
+                    true => format!(" {} = size;", lifetimes::size_of(self.function(), dst)),
+                    false => String::new(),
+                };
+                format!(
+                    "{{ ptr size = {size}; {name} = (ptr)__builtin_alloca_with_align(size, {bits});{clear}{keep} }}"
+                )
             }
         }
+    }
+
+    fn free_on_stack(&self, ptr: &Expr) -> String {
+        match ptr {
+            Expr::Local(local) if lifetimes::freed_on_stack(self.function()).contains(local) => {
+                format!(
+                    "leno_end_life((void *){}, {});",
+                    self.name(*local),
+                    lifetimes::size_of(self.function(), *local)
+                )
+            }
+            _ => "(void)0;".to_string(),
+        }
+    }
+
+    /// The condition that a pointer was moved away from its object.
+    pub(crate) fn moved_away(&self, op: &Op) -> String {
+        let Op::CheckMove { from, to } = op else { return "0".to_string() };
+        format!("leno_moved_away((ptr){}, (ptr){})", self.scope.address(from), self.scope.address(to))
     }
 
     pub(crate) fn assertion(&self, cond: &Expr, property: Property, message: TextId, span: Span) -> String {

@@ -24,6 +24,8 @@ mod external;
 mod function;
 mod hooks;
 mod instr;
+mod library_accesses;
+mod lifetimes;
 mod names;
 mod object;
 mod record;

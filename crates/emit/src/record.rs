@@ -35,7 +35,7 @@ use crate::instr::Writer;
 use crate::names;
 use crate::types;
 use leno_ir::program::{
-    Access, Body, Callee, Expr, FuncId, Instr, LocalId, ObjectKind, Op, Program, Property, SyncOp, Terminator,
+    Access, Body, Callee, Expr, FuncId, Instr, LocalId, ObjectKind, Op, Program, Property, Storage, SyncOp, Terminator,
     TerminatorKind, TextId, Type,
 };
 use leno_trace::{Unrecorded, errno_object};
@@ -114,7 +114,7 @@ impl Writer<'_> {
     pub(crate) fn recorded_instruction(&mut self, instr: &Instr, unrecorded: &Unrecorded) {
         let is_unrecorded = unrecorded.instructions.contains(&self.place);
         let code = match &instr.op {
-            Op::Load { .. } | Op::Store { .. } | Op::Free { .. } if is_unrecorded => {
+            Op::Load { .. } | Op::Store { .. } | Op::Free { storage: Storage::Heap, .. } if is_unrecorded => {
                 self.statement(&instr.op, instr.span)
             }
             Op::Load { dst, from } => self.recorded_load(*dst, from, instr),
@@ -147,7 +147,7 @@ impl Writer<'_> {
                     self.statement(&make, instr.span),
                 )
             }
-            Op::Free { ptr } => format!("leno_free((ptr){});", self.scope.address(ptr)),
+            Op::Free { ptr, storage: Storage::Heap } => format!("leno_free((ptr){});", self.scope.address(ptr)),
             op @ (Op::ObjectSize { dst, .. } | Op::Nondet { dst } | Op::ThreadSelf { dst }) => {
                 format!("{} {}", self.statement(op, instr.span), self.record_local(*dst))
             }

@@ -364,6 +364,18 @@ static __attribute__((noreturn, cold, noinline)) void leno_fail(const char *what
     abort();
 }
 
+//= leno_moved_away
+/* Whether a pointer was moved from an object to somewhere else: only AddressSanitizer, if it is there, knows objects. */
+extern const char *__asan_locate_address(void *, char *, __SIZE_TYPE__, void **, __SIZE_TYPE__ *) __attribute__((weak));
+static __attribute__((unused, noinline)) int leno_moved_away(ptr from, ptr to) {
+    void *start = 0;
+    __SIZE_TYPE__ size = 0;
+    char name[1];
+    const ptr near = 1 << 15;
+    if (!__asan_locate_address || !from || !__asan_locate_address((void *)from, name, 1, &start, &size) || !start) return 0;
+    return to - ((ptr)start - near) > size + 2 * near;
+}
+
 //= leno_park
 /* An assumption does not hold: this thread goes no further, and nobody can tell. */
 static __attribute__((noreturn, cold, noinline)) void leno_park(void) {
@@ -497,3 +509,23 @@ static void leno_wide_lock(void) {
 static void leno_wide_unlock(void) {
     __atomic_store_n(&leno_wide, 0, __ATOMIC_RELEASE);
 }
+
+//= leno_begin_life leno_end_life
+/* Stack objects of blocks: they are dead where the block is left, and AddressSanitizer is told so. */
+#ifdef __has_feature
+#if __has_feature(address_sanitizer)
+#define LENO_POISONS
+#endif
+#endif
+#ifdef __SANITIZE_ADDRESS__
+#define LENO_POISONS
+#endif
+#ifdef LENO_POISONS
+void __asan_poison_memory_region(const volatile void *address, __SIZE_TYPE__ size);
+void __asan_unpoison_memory_region(const volatile void *address, __SIZE_TYPE__ size);
+#define leno_begin_life(object) __asan_unpoison_memory_region(object, sizeof object)
+#define leno_end_life(object, size) __asan_poison_memory_region(object, size)
+#else
+#define leno_begin_life(object) ((void)0)
+#define leno_end_life(object, size) ((void)0)
+#endif

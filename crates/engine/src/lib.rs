@@ -39,7 +39,7 @@
 //! | `outcome` | verdicts, what they cover and assume, what they took |
 //! | `orders` | where a SAFE depends on the order in which operands are evaluated |
 //! | `reported` | violations that have been reported already |
-//! | `surroundings` | what a SAFE assumes of a program's arguments, environment and machine |
+//! | `surroundings` | what a SAFE assumes of a program's arguments, environment and machine, and of `realloc` |
 //! | `witness` | how violations are claimed, and how the interpreter is led to one |
 
 mod context;
@@ -54,10 +54,11 @@ pub use context::{Context, Progress};
 pub use leno_limits::{Cancel, Limits, Stop};
 pub use orders::assumed_orders;
 pub use outcome::{
-    Assumption, Counterexample, Covered, Figure, Outcome, Reason, SourcePlace, Statistics, Unknown, Verdict,
+    Assumption, Counterexample, Covered, Figure, Outcome, Reason, SIGNALS_NEEDED, SourcePlace, Statistics, Unknown,
+    Verdict,
 };
 pub use reported::Reported;
-pub use surroundings::assumed_surroundings;
+pub use surroundings::{assumed_moves, assumed_surroundings};
 pub use task::{Bounds, Properties, Task, Unwinding, machine_options};
 
 use leno_ir::analysis::facts::Facts;

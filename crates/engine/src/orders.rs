@@ -89,7 +89,8 @@ fn kept_during<'p>(
         let next: Vec<BlockId> = cfg.successors(block).iter().filter(is_live_in).copied().collect();
         let at_end = code.terminator.kind.operand().is_some_and(|expr| uses(expr, value));
         let instrs = code.instrs.iter().enumerate().skip(from);
-        let last_use = instrs.clone().filter(|(_, instr)| uses_any(&instr.op, value)).map(|(index, _)| index).last();
+        let last_use =
+            instrs.clone().filter(|(_, instr)| uses_any(&instr.op, value)).map(|(index, _)| index).next_back();
         let end = match !next.is_empty() || at_end {
             true => code.instrs.len(),
             false => last_use.map_or(from, |index| index + 1),

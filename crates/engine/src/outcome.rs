@@ -95,6 +95,9 @@ impl Covered {
     }
 }
 
+/// Assumed where it was not found out whether a wake-up without a signal can lead to a deadlock.
+pub const SIGNALS_NEEDED: &str = "no wait on a condition variable ends without a signal on the way to a deadlock";
+
 /// Something that a SAFE takes for granted, without a proof: `no access is out of bounds (queue.c:31)`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Assumption {
@@ -117,11 +120,23 @@ impl Assumption {
         Assumption { what: what.into(), place: None }
     }
 
+    /// That executions are sequentially consistent, of a program whose first atomic access with a weaker order is here.
+    pub fn sequential_consistency(program: &Program, span: Span) -> Assumption {
+        Assumption::new(SEQUENTIAL_CONSISTENCY).at(program, span)
+    }
+
+    pub fn is_sequential_consistency(&self) -> bool {
+        self.what == SEQUENTIAL_CONSISTENCY
+    }
+
     pub fn at(mut self, program: &Program, span: Span) -> Assumption {
         self.place = SourcePlace::of(program, span);
         self
     }
 }
+
+const SEQUENTIAL_CONSISTENCY: &str =
+    "executions are sequentially consistent, although not all atomic accesses are `seq_cst`";
 
 impl SourcePlace {
     /// None for code that no line of the source stands for.

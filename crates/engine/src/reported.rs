@@ -32,7 +32,7 @@ impl Reported {
     pub fn of(claim: &Claim) -> Reported {
         match claim {
             Claim::Violation { span, .. } => Reported::violation(*span),
-            Claim::Race { first, second } => Reported::race(first.span, second.span),
+            Claim::Race { first, second, .. } => Reported::race(first.span, second.span),
             Claim::Deadlock { .. } => Reported::Deadlock,
             // (This engine does not look for them.)
             Claim::Atomicity { second, .. } => Reported::violation(second.span),

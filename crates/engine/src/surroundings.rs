@@ -4,6 +4,8 @@
 //! program that looks at one of them assumes it, and says so. A program that does not look is not concerned.
 
 use crate::Assumption;
+use leno_ir::analysis::facts::Facts;
+use leno_ir::analysis::reuse::noticed_moves;
 use leno_ir::index::Idx;
 use leno_ir::program::{Body, Callee, Expr, FuncId, Function, Instr, LocalId, Op, Program, Span};
 use std::collections::BTreeMap;
@@ -49,6 +51,19 @@ pub fn assumed_surroundings(program: &Program) -> Vec<Assumption> {
         }
     }
     first.into_iter().map(|(what, span)| Assumption::new(what).at(program, span)).collect()
+}
+
+/// What a SAFE assumes of `realloc`, whose model always moves the object: if the program compares the address before with
+/// the one after, it can tell.
+pub fn assumed_moves(facts: &Facts<'_>) -> Option<Assumption> {
+    let program = facts.program();
+    let is_it = |function: &Function| function.name == "realloc" && is_model(program, function);
+    let (realloc, _) = program.functions.iter_enumerated().find(|(_, function)| is_it(function))?;
+    let first = noticed_moves(facts, realloc).comparisons.into_iter().map(|comparison| comparison.place).min()?;
+    let Body::Blocks(blocks) = &program.functions[first.func].body else { return None };
+    let block = &blocks[first.block];
+    let span = block.instrs.get(first.index as usize).map_or(block.terminator.span, |instr| instr.span);
+    Some(Assumption::new("realloc moves every object that it changes the size of").at(program, span))
 }
 
 fn arguments(program: &Program) -> String {

@@ -122,5 +122,5 @@ impl Task {
 /// a condition variable may end without a signal; where deadlocks are looked for it may not, since a lost signal would
 /// never be one.
 pub fn machine_options(spurious_wakeups: bool) -> Options {
-    Options { undefined: UndefinedPolicy::Nondet, spurious_wakeups, ..Options::default() }
+    Options { undefined: UndefinedPolicy::Nondet, spurious_wakeups, happens_before: true, ..Options::default() }
 }

@@ -9,6 +9,6 @@ mod claim;
 mod follower;
 mod inputs;
 
-pub use claim::{claim_deadlock, claim_race, claim_violation, racer, wait_cycle};
+pub use claim::{claim_deadlock, claim_race, claim_unordered, claim_violation, conflict, racer, stuck_for_ever};
 pub use follower::{Astray, Follower, Stepped, follow};
 pub use inputs::{Given, Inputs};

@@ -3,7 +3,10 @@
 use crate::search::explore;
 use crate::task::{Explored, Incomplete, Stats};
 use crate::witness::witness;
-use leno_engine::{Context, Counterexample, Covered, Engine, Outcome, Reason, Statistics, Task, Unknown, Verdict};
+use leno_engine::{
+    Assumption, Context, Counterexample, Covered, Engine, Outcome, Reason, SIGNALS_NEEDED, Statistics, Task, Unknown,
+    Verdict,
+};
 use leno_ir::analysis::facts::Facts;
 
 /// Looks at every schedule that makes a difference, once.
@@ -16,7 +19,7 @@ impl Engine for Explorer {
     }
 
     fn check(&self, facts: &Facts<'_>, task: &Task, context: &Context) -> Outcome {
-        let Explored { finding, incomplete, stats } = explore(facts, task, context);
+        let Explored { finding, incomplete, stats, needs_signals } = explore(facts, task, context);
         let Stats { executions, redundant, events, longest } = stats;
         let mut statistics = Statistics::default();
         statistics.count("executions", executions);
@@ -36,7 +39,8 @@ impl Engine for Explorer {
                 (Verdict::Safe, Covered::statement(statement))
             }
         };
-        Outcome { verdict, covered, assumptions: Vec::new(), statistics }
+        let assume = |span| Assumption::new(SIGNALS_NEEDED).at(facts.program(), span);
+        Outcome { verdict, covered, assumptions: needs_signals.map(assume).into_iter().collect(), statistics }
     }
 }
 

@@ -5,7 +5,9 @@
 //! a common byte and one writes it, they act on the same synchronisation object, or one of them touches everything.
 
 use crate::visible_step::{Effect, Written};
+pub use leno_ir::interp::Clock;
 use leno_ir::interp::ThreadId;
+use leno_ir::program::ObjectUse;
 use std::rc::Rc;
 
 /// What an event did to memory.
@@ -17,10 +19,13 @@ pub enum Access {
         kind: DataKind,
         atomic: bool,
     },
-    /// A step on a synchronisation object.
+    /// A step on a synchronisation object of so many bytes.
     Sync {
         address: u64,
+        len: u32,
         step: SyncKind,
+        /// Whether it races with accesses of other kinds; None if it is no access.
+        usage: Option<ObjectUse>,
     },
     /// Ends the life of an object: as a write, but a later access is a memory error, not a race. Such an error is one
     /// of these, too.
@@ -32,8 +37,28 @@ pub enum Access {
     Spawn,
     /// Joins or detaches a thread: the first one to do so is the only one.
     Handle(ThreadId),
-    /// A library function with effects that nothing is known of.
+    /// Frees or allocates memory, in a program that could notice that freed memory is given out again.
+    Heap(HeapStep),
+    /// A library function of which nothing is known.
     Everything,
+}
+
+/// What a step does to the freed objects that allocations may return the addresses of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum HeapStep {
+    /// Frees an object that something still refers to.
+    Free,
+    /// An allocation when there was no such object.
+    AllocateNew,
+    /// An allocation that may have taken the address of one.
+    AllocateAny,
+}
+
+impl HeapStep {
+    /// Whether two have the same effect in either order.
+    fn commutes(self, other: HeapStep) -> bool {
+        self == other && self != HeapStep::AllocateAny
+    }
 }
 
 /// How an event accessed data. For data races all but `Load` are writes; for the search some atomic ones commute.
@@ -103,7 +128,8 @@ impl Access {
         match (self, other) {
             (Everything, _) | (_, Everything) | (Spawn, Spawn) => true,
             (Handle(a), Handle(b)) => a == b,
-            (Spawn | Handle(_), _) | (_, Spawn | Handle(_)) => false,
+            (Heap(a), Heap(b)) => !a.commutes(b),
+            (Spawn | Handle(_) | Heap(_), _) | (_, Spawn | Handle(_) | Heap(_)) => false,
             (Sync { address: a, .. }, Sync { address: b, .. }) => a == b,
             (
                 Data { address: a, len: m, kind: v, atomic: is_atomic },
@@ -121,13 +147,13 @@ impl Access {
         }
     }
 
-    /// The bytes that it touches. A synchronisation object is its first word to other accesses.
+    /// The bytes that it touches.
     fn bytes(self) -> (u64, u64) {
         match self {
             Access::Data { address, len, .. } => (address, u64::from(len)),
-            Access::Sync { address, .. } => (address, 4),
+            Access::Sync { address, len, .. } => (address, u64::from(len)),
             Access::End { address, len } => (address, len),
-            Access::Spawn | Access::Handle(_) | Access::Everything => (0, 0),
+            Access::Spawn | Access::Handle(_) | Access::Heap(_) | Access::Everything => (0, 0),
         }
     }
 
@@ -143,15 +169,24 @@ impl Access {
                 (first..=last).fold(0, |bits, word| bits | 1 << (word.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 58))
             }
             // (Which conflict with their like only.)
-            Access::Spawn | Access::Handle(_) => 1,
+            Access::Spawn | Access::Handle(_) | Access::Heap(_) => 1,
             Access::Everything => u64::MAX,
         }
     }
 
-    /// Whether two conflicting accesses are a data race: both are data, and not both atomic.
+    /// Whether two conflicting accesses are a data race: to data, or to the bytes of a synchronisation object, and not
+    /// both atomic.
     pub fn races(self, other: Access) -> bool {
         match (self, other) {
             (Access::Data { atomic: a, .. }, Access::Data { atomic: b, .. }) => !(a && b) && self.conflicts(other),
+            (Access::Data { atomic, .. }, Access::Sync { usage, .. })
+            | (Access::Sync { usage, .. }, Access::Data { atomic, .. }) => {
+                let is_atomic = usage.is_none_or(|usage| atomic && usage.is_atomic());
+                !is_atomic && self.conflicts(other)
+            }
+            (Access::Sync { usage: Some(a), .. }, Access::Sync { usage: Some(b), .. }) => {
+                a.races(b) && self.conflicts(other)
+            }
             _ => false,
         }
     }
@@ -214,33 +249,6 @@ impl Choice {
     }
 }
 
-/// How many events of each thread happened before.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Clock(Vec<u32>);
-
-impl Clock {
-    pub fn get(&self, thread: ThreadId) -> u32 {
-        self.0.get(thread.0 as usize).copied().unwrap_or(0)
-    }
-
-    pub fn set(&mut self, thread: ThreadId, count: u32) {
-        let index = thread.0 as usize;
-        if self.0.len() <= index {
-            self.0.resize(index + 1, 0);
-        }
-        self.0[index] = count;
-    }
-
-    pub fn join(&mut self, other: &Clock) {
-        if self.0.len() < other.0.len() {
-            self.0.resize(other.0.len(), 0);
-        }
-        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
-            *mine = (*mine).max(*theirs);
-        }
-    }
-}
-
 /// An event as a step of a sequence, made or planned: its thread, what it touches, and which nondeterministic values it
 /// was given (if it is planned and asks for more: every one).
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -281,7 +289,8 @@ pub struct Event {
     /// How many of the choices were planned: only those after them are varied.
     pub fixed: usize,
     pub clock: Clock,
-    /// How many visible steps it was made of (more than one in an atomic section).
+    /// How many visible steps it was made of: more than one in an atomic section. A call of a library function counts
+    /// as several, since what it touches may depend on what it reads.
     pub steps: u32,
     pub effect: Effect,
     /// What its first step was about to overwrite.

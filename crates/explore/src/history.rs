@@ -6,7 +6,8 @@
 //! removed first.
 
 use crate::event::{Access, SyncKind};
-use std::collections::HashMap;
+use leno_ir::program::MOST_OBJECT_BYTES;
+use std::collections::{BTreeSet, HashMap};
 use std::hash::{BuildHasherDefault, Hasher};
 
 /// One access of one event.
@@ -40,8 +41,12 @@ type Table = HashMap<u64, Vec<Entry>, BuildHasherDefault<WordHasher>>;
 #[derive(Clone, Default)]
 pub struct History {
     words: Table,
+    /// By the address of a synchronisation object.
     objects: Table,
-    /// Accesses of more than a word (the end of an object's life), of everything, and creations and handles of threads.
+    /// Where there are synchronisation objects, or have been.
+    object_starts: BTreeSet<u64>,
+    /// Accesses of more than a word (the end of an object's life), of everything, of the heap, and creations and
+    /// handles of threads.
     wide: Vec<Entry>,
 }
 
@@ -71,12 +76,17 @@ impl History {
                 }
                 self.object_dependences(address, access, found);
             }
-            Access::Sync { address, step } => {
+            Access::Sync { address, len, step, .. } => {
                 self.sync_dependences(address, step, found);
-                self.data_dependences(address / 8, access, found);
+                let first = found.candidates.len();
+                (words_of(address, len)).for_each(|word| self.data_dependences(word, access, found));
+                if matches!(step, SyncKind::Acquire | SyncKind::Await) {
+                    // A store may have kept it waiting, too.
+                    found.waits.extend_from_slice(&found.candidates[first..]);
+                }
             }
             // (Which are among the wide ones themselves.)
-            Access::Handle(_) => {}
+            Access::Handle(_) | Access::Heap(_) => {}
             Access::Data { .. } | Access::End { .. } | Access::Everything | Access::Spawn => {
                 let all = self.words.values().chain(self.objects.values()).flatten();
                 for entry in all.filter(|entry| entry.access.conflicts(access)) {
@@ -103,11 +113,12 @@ impl History {
 
     /// Data accesses to a synchronisation object.
     fn object_dependences(&self, address: u64, access: Access, found: &mut Dependences) {
-        if self.objects.is_empty() {
+        if self.object_starts.is_empty() {
             return;
         }
-        for start in [address & !3, (address & !3).wrapping_sub(4), (address & !3) + 4] {
-            let Some(entries) = self.objects.get(&start) else { continue };
+        let from = address.saturating_sub(u64::from(MOST_OBJECT_BYTES));
+        for start in self.object_starts.range(from..address.saturating_add(8)) {
+            let Some(entries) = self.objects.get(start) else { continue };
             for entry in entries.iter().filter(|entry| entry.access.conflicts(access)) {
                 found.before.push(entry.event);
                 found.candidates.push(entry.event);
@@ -144,15 +155,21 @@ impl History {
 
     /// The events that may have taken away what a thread waits for at this object.
     pub fn takers(&self, address: u64) -> impl Iterator<Item = u32> + '_ {
-        let entries = self.objects.get(&address).map_or(&[][..], Vec::as_slice);
+        let objects = self.objects.get(&address).map_or(&[][..], Vec::as_slice);
+        let object = Access::Sync { address, len: MOST_OBJECT_BYTES, step: SyncKind::Other, usage: None };
+        let stored = words_of(address, MOST_OBJECT_BYTES).filter_map(|word| self.words.get(&word)).flatten();
+        let stored = stored.chain(&self.wide).filter(move |entry| entry.access.conflicts(object));
         let takes = |entry: &&Entry| {
             matches!(entry.access, Access::Sync { step: SyncKind::Acquire | SyncKind::Await | SyncKind::Other, .. })
         };
-        entries.iter().rev().filter(takes).map(|entry| entry.event)
+        objects.iter().rev().filter(takes).chain(stored).map(|entry| entry.event)
     }
 
     pub fn push(&mut self, event: u32, access: Access) {
         let entry = Entry { event, access };
+        if let Access::Sync { address, .. } = access {
+            self.object_starts.insert(address);
+        }
         self.each_list(access, |list| list.push(entry));
     }
 
@@ -173,11 +190,19 @@ impl History {
                 }
             }
             Access::Sync { address, .. } => apply(self.objects.entry(address).or_default()),
-            Access::Data { .. } | Access::End { .. } | Access::Everything | Access::Spawn | Access::Handle(_) => {
-                apply(&mut self.wide)
-            }
+            Access::Data { .. }
+            | Access::End { .. }
+            | Access::Everything
+            | Access::Spawn
+            | Access::Handle(_)
+            | Access::Heap(_) => apply(&mut self.wide),
         }
     }
+}
+
+/// The words that an object touches.
+fn words_of(address: u64, len: u32) -> std::ops::RangeInclusive<u64> {
+    address / 8..=address.saturating_add(u64::from(len.max(1)) - 1) / 8
 }
 
 /// Whether everything that conflicts with `access` and came before `entry` also happened before it.

@@ -1,8 +1,10 @@
 //! What a search answers.
 
 use crate::event::Choice;
-use leno_engine::Stop;
-use leno_ir::interp::{Blocked, ThreadId, Violation};
+use leno_engine::{Stop, machine_options};
+use leno_ir::interp::{Blocked, Options, ThreadId, Violation};
+use leno_ir::program::Span;
+use leno_ir::witness::Claim;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Stats {
@@ -25,8 +27,25 @@ pub struct Finding {
     pub threads: Vec<String>,
     /// Something that nothing is known of was called or read on the way: the real program may behave otherwise.
     pub is_tainted: bool,
-    /// Waits may end without a signal in it.
-    pub spurious_wakeups: bool,
+    /// How waits may end in it.
+    pub wakeups: Wakeups,
+}
+
+/// How a wait on a condition variable may end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wakeups {
+    OnlyBySignals,
+    /// Without a signal, too.
+    Anytime,
+    /// Without a signal, if that was decided when it began; otherwise by signals only.
+    Chosen,
+}
+
+impl Wakeups {
+    pub fn options(self) -> Options {
+        let options = machine_options(self != Wakeups::OnlyBySignals);
+        Options { chosen_wakeups: self == Wakeups::Chosen, ..options }
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -37,7 +56,20 @@ pub enum What {
         first: ThreadId,
         second: ThreadId,
     },
+    /// An access races with one that was made, without any state in which both are about to be.
+    Unordered(Box<Unordered>),
     Deadlock(Vec<Blocked>),
+}
+
+/// A race with an access that was made.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unordered {
+    /// The threads of the earlier access and of the later one.
+    pub threads: [ThreadId; 2],
+    pub places: [Span; 2],
+    pub claim: Claim,
+    /// How many steps a witness has before the later access, which may be inside the last event.
+    pub steps: usize,
 }
 
 impl What {
@@ -46,6 +78,7 @@ impl What {
         match self {
             What::Violation(violation) => vec![violation.thread],
             What::Race { first, second } => vec![*first, *second],
+            What::Unordered(race) => race.threads.to_vec(),
             What::Deadlock(blocked) => blocked.iter().map(|blocked| blocked.thread).collect(),
         }
     }
@@ -71,10 +104,24 @@ pub enum Incomplete {
 }
 
 /// What the search established.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Explored {
     pub finding: Option<Finding>,
     /// Why not every execution was explored; None if every one was.
     pub incomplete: Option<Incomplete>,
     pub stats: Stats,
+    /// That there is no deadlock was established only for waits that end with signals; a wait where it may matter.
+    pub needs_signals: Option<Span>,
+}
+
+impl Explored {
+    /// Adds what a further search established.
+    pub fn add(&mut self, other: Explored) {
+        self.finding = self.finding.take().or(other.finding);
+        self.incomplete = self.incomplete.or(other.incomplete);
+        self.stats.executions += other.stats.executions;
+        self.stats.redundant += other.stats.redundant;
+        self.stats.events += other.stats.events;
+        self.stats.longest = self.stats.longest.max(other.stats.longest);
+    }
 }

@@ -4,26 +4,34 @@
 //! ever access are invisible too, by the sharing analysis. A whole atomic section is one event. A nondeterministic
 //! choice begins an event, too, although other threads cannot see it.
 
-use crate::event::{Access, Choice, DataKind, Footprint, SyncKind};
+use crate::event::{Access, Choice, DataKind, Footprint, HeapStep, SyncKind};
+use crate::task::Unordered;
+use leno_engine::witness::claim_unordered;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::analysis::features::counted_locks;
 use leno_ir::index::Idx;
 use leno_ir::interp::{
-    Environment, FileHandle, Image, Isolated, MAIN, Machine, Next, OpenMode, Source, Status, StepResult, ThreadId,
-    Value, Violation, Wait,
+    Environment, FileHandle, Image, Isolated, LibraryCall, MAIN, Machine, Next, OpenMode, Owner, Source, Status,
+    StepResult, ThreadId, Value, Violation, Wait,
 };
+use leno_ir::library_memory::only_shows;
 use leno_ir::points_to::{AbstractObject, PointsTo};
-use leno_ir::program::{Body, Callee, Expr, FuncId, LockKind, Op, Program, RmwOp, SlotId, SyncOp, TerminatorKind};
+use leno_ir::program::{
+    Body, Callee, Expr, FuncId, LockKind, ObjectUse, Op, Order, Program, RmwOp, SlotId, Storage, SyncOp,
+    TerminatorKind, mutex_bytes,
+};
 use leno_ir::sharing::{SharedObjects, Sharing};
 use leno_ir::witness::Observer;
+use std::collections::BTreeSet;
 
 /// Gives an event the values that the search wants it to have, and remembers what it asked for.
 #[derive(Default)]
 pub struct Inputs {
     pub script: Vec<Choice>,
     pub asked: Vec<Choice>,
-    /// The threads that asked: a new thread runs up to its first visible step within the event that created it.
-    pub asked_by: Vec<ThreadId>,
+    /// The threads that asked: a new thread runs up to its first visible step within the event that created it. None
+    /// where the search itself wants to know, and the program asks for nothing.
+    pub asked_by: Vec<Option<ThreadId>>,
     /// Something was asked for that cannot be enumerated.
     pub incomplete: Option<&'static str>,
     world: Isolated,
@@ -36,6 +44,13 @@ impl Inputs {
         self.asked.clear();
         self.asked_by.clear();
     }
+
+    /// How many of the planned values were asked for as planned. Where the next one was planned, there was less to
+    /// choose from: nobody could have told whether freed memory is given out again.
+    pub fn as_planned(&self) -> usize {
+        let differs = self.asked.iter().zip(&self.script).position(|(asked, planned)| asked.width != planned.width);
+        differs.unwrap_or(self.script.len())
+    }
 }
 
 impl Environment for Inputs {
@@ -43,13 +58,16 @@ impl Environment for Inputs {
         &mut self.world
     }
 
-    fn nondet(&mut self, thread: ThreadId, width: u16, _: Source) -> u128 {
+    fn nondet(&mut self, thread: ThreadId, width: u16, source: Source) -> u128 {
         let index = self.script.get(self.asked.len()).map_or(0, |choice| choice.index);
         let choice = Choice { width, index };
         self.asked.push(choice);
-        self.asked_by.push(thread);
+        self.asked_by.push(Some(thread).filter(|_| source != Source::WakeUp));
         if !Choice::is_exhaustive(width) {
-            self.incomplete = Some("a nondeterministic value of more than 8 bits");
+            self.incomplete = Some(match source {
+                Source::External => "a function of which nothing is known",
+                _ => "a nondeterministic value of more than 8 bits",
+            });
         }
         choice.value()
     }
@@ -78,6 +96,8 @@ pub struct Statics {
     in_loop: Vec<bool>,
     /// By code address: whether the step there changes anything beyond registers.
     changes: Vec<Change>,
+    /// Objects that only one thread can ever access, or that none can change.
+    private_objects: BTreeSet<AbstractObject>,
     has_waits: bool,
     has_sections: bool,
 }
@@ -96,7 +116,10 @@ impl Statics {
                         Op::Load { .. }
                         | Op::Store { .. }
                         | Op::ReadModifyWrite { .. }
-                        | Op::CompareExchange { .. } => sharing.is_shared_access(place),
+                        | Op::CompareExchange { .. }
+                        | Op::Free { storage: Storage::Stack, .. }
+                        | Op::BeginLife { .. }
+                        | Op::EndLife { .. } => sharing.is_shared_access(place),
                         _ => true,
                     },
                     Next::Terminator(terminator) => match terminator.kind {
@@ -114,7 +137,21 @@ impl Statics {
         let changes = (0..image.code_len()).map(|pc| change(program, image.next_at(pc), is_counted(pc))).collect();
         let has_waits = (0..image.code_len()).any(|pc| is_wait(image.next_at(pc)));
         let has_sections = (0..image.code_len()).any(|pc| begins_section(image.next_at(pc)));
-        Statics { has_sections, shared, in_loop: loop_code(facts, image), changes, has_waits }
+        let objects = points_to.objects().iter_enumerated();
+        let private_objects =
+            objects.filter(|(id, _)| sharing.of(*id) != Sharing::Shared).map(|(_, object)| *object).collect();
+        Statics { has_sections, shared, in_loop: loop_code(facts, image), changes, private_objects, has_waits }
+    }
+
+    /// Whether an address lies in an object that threads share.
+    fn is_shared_address(&self, machine: &Machine<'_>, address: u64) -> bool {
+        let object = match machine.owner(address) {
+            Some((Owner::Static(object), _)) => AbstractObject::Static(object),
+            Some((Owner::Slot(function, slot), _)) => AbstractObject::Slot(function, slot),
+            Some((Owner::Heap(place), _)) => AbstractObject::Site(place),
+            _ => return true,
+        };
+        !self.private_objects.contains(&object)
     }
 
     /// Whether any thread ever waits on a condition variable.
@@ -179,7 +216,7 @@ fn has_shared_slot(program: &Program, points_to: &PointsTo, sharing: &SharedObje
     let allocas = blocks
         .iter()
         .flat_map(|b| &b.instrs)
-        .any(|instr| matches!(instr.op, Op::Allocate { storage: leno_ir::program::Storage::Stack, .. }));
+        .any(|instr| matches!(instr.op, Op::Allocate { storage: Storage::Stack, .. }));
     slots || allocas
 }
 
@@ -189,6 +226,8 @@ pub struct Effect {
     pub is_lasting: bool,
     /// The locks that it took, less those that it gave back: a sum of hashes, 0 when both are the same.
     pub locks: u64,
+    /// A wait has ended without a signal.
+    pub woke_unasked: bool,
 }
 
 fn lock_hash(address: u64, state: Option<Value>) -> u64 {
@@ -208,6 +247,8 @@ pub struct Changes<'a> {
     has_begun: bool,
     /// The bytes that the step is about to write.
     watched: Option<Watched>,
+    /// A race of a step with an earlier one that nothing orders before it.
+    pub race: Option<Box<Unordered>>,
 }
 
 /// Bytes that an event is about to overwrite, and what is in them.
@@ -230,18 +271,30 @@ struct Watched {
 
 impl<'a> Changes<'a> {
     pub fn new(statics: &'a Statics, interrupted: &'a dyn Fn() -> bool) -> Changes<'a> {
-        Changes { statics, interrupted, effect: Effect::default(), first: None, has_begun: false, watched: None }
+        Changes {
+            statics,
+            interrupted,
+            effect: Effect::default(),
+            first: None,
+            has_begun: false,
+            watched: None,
+            race: None,
+        }
     }
 }
 
 impl Observer for Changes<'_> {
     fn before(&mut self, machine: &Machine<'_>, thread: ThreadId) {
         self.watched = None;
+        if self.race.is_none() && machine.knows_order() {
+            self.race = unordered(machine, thread).map(Box::new);
+        }
         let is_first = !std::mem::replace(&mut self.has_begun, true);
         let pc = machine.pc(thread) as usize;
         match self.statics.changes[pc] {
             Change::None => {}
             Change::Always => self.effect.is_lasting = true,
+            Change::Lives => self.effect.is_lasting |= self.statics.shared[pc],
             Change::Locked => match machine.sync_operand(thread).or(machine.footprint(thread).map(|at| at.address)) {
                 Some(address) => {
                     let old = machine.peek(address, LOCK_BYTES).ok();
@@ -250,7 +303,11 @@ impl Observer for Changes<'_> {
                 None => self.effect.is_lasting = true,
             },
             // A signal that is used up is used up for all.
-            Change::Woken => self.effect.is_lasting |= !machine.wakes_unasked(thread),
+            Change::Woken => {
+                let is_unasked = machine.wakes_unasked(thread);
+                self.effect.is_lasting |= !is_unasked;
+                self.effect.woke_unasked |= is_unasked;
+            }
             Change::Written => match machine.footprint(thread) {
                 Some(at) if self.statics.shared[pc] || !machine.is_on_stack(thread, at.address) => {
                     let len = at.len.min(16);
@@ -283,6 +340,13 @@ impl Observer for Changes<'_> {
     }
 }
 
+fn unordered(machine: &Machine<'_>, thread: ThreadId) -> Option<Unordered> {
+    let past = machine.unordered(thread)?;
+    let places = [past.pc, machine.pc(thread)].map(|pc| machine.image().span(pc));
+    let claim = claim_unordered(machine, thread)?;
+    Some(Unordered { threads: [past.thread, thread], places, claim, steps: machine.steps_in_order() })
+}
+
 /// Whether a kind of step changes anything beyond registers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Change {
@@ -292,6 +356,8 @@ enum Change {
     /// A lock, which will be given back.
     Locked,
     Woken,
+    /// The life of a stack object, which is its thread's own unless others have its address.
+    Lives,
     Always,
 }
 
@@ -314,9 +380,13 @@ fn change(program: &Program, next: Next<'_>, is_counted: bool) -> Change {
         Op::Sync { op: SyncOp::CondSleep { .. } | SyncOp::CondRelock, .. } if !is_counted => Change::Locked,
         Op::Sync { op: SyncOp::CondWake { .. }, .. } => Change::Woken,
         Op::Call { callee: Callee::Direct(function), .. } => match &program.functions[*function].body {
+            Body::External(external) if external.known && only_shows(&program.functions[*function].name) => {
+                Change::None
+            }
             Body::External(external) if !external.pure => Change::Always,
             _ => Change::None,
         },
+        Op::Free { storage: Storage::Stack, .. } | Op::BeginLife { .. } | Op::EndLife { .. } => Change::Lives,
         Op::Call { callee: Callee::Indirect(_), .. }
         | Op::Allocate { .. }
         | Op::Free { .. }
@@ -419,7 +489,15 @@ fn run_steps<'p>(
             footprint.0[first..].iter_mut().for_each(may_be_split);
         }
         steps += 1;
-        match step(machine, inputs, thread, observer) {
+        let calls_library = machine.called_library(thread) == Some(LibraryCall::Known);
+        let in_section = machine.in_section(thread);
+        let result = step(machine, inputs, thread, observer);
+        if calls_library {
+            // What it reads decides what else it touches, as in a section.
+            steps += 1;
+            add_library_accesses(machine, statics, in_section, footprint);
+        }
+        match result {
             StepResult::Done => {}
             StepResult::Blocked => return (Ran::Done, steps - 1),
             other => return (ended(other), steps),
@@ -463,7 +541,7 @@ fn may_be_split(access: &mut Access) {
 fn seen_by(wait: Wait) -> Option<Access> {
     match wait {
         Wait::Join(target) => Some(Access::Handle(target)),
-        _ => waits_at(wait).map(|address| Access::Sync { address, step: SyncKind::Other }),
+        _ => waits_at(wait).map(|address| Access::Sync { address, len: 4, step: SyncKind::Other, usage: None }),
     }
 }
 
@@ -574,17 +652,31 @@ fn is_last_step(machine: &Machine<'_>, thread: ThreadId) -> bool {
     leaves || is_last_return(machine, thread)
 }
 
-/// What the next step of a thread touches.
+fn add_access(footprint: &mut Footprint, in_section: bool, mut access: Access) {
+    match &mut access {
+        Access::Data { atomic, .. } => *atomic |= in_section,
+        Access::Sync { usage: Some(usage), .. } if in_section && !usage.is_atomic() => *usage = ObjectUse::Operates,
+        _ => {}
+    }
+    if !footprint.0.contains(&access) {
+        footprint.0.push(access);
+    }
+}
+
+/// What a call of a library function, which was the last step of a thread, has touched of what threads share.
+fn add_library_accesses(machine: &Machine<'_>, statics: &Statics, in_section: bool, footprint: &mut Footprint) {
+    for at in machine.library_accesses() {
+        if statics.is_shared_address(machine, at.address) {
+            let kind = if at.writes { DataKind::Store } else { DataKind::Load };
+            add_access(footprint, in_section, data(machine, *at, kind));
+        }
+    }
+}
+
+/// What the next step of a thread touches. What a known library function touches is known when it was called.
 pub fn add_accesses(machine: &Machine<'_>, statics: &Statics, thread: ThreadId, footprint: &mut Footprint) {
     let in_section = machine.in_section(thread);
-    let mut add = |mut access: Access| {
-        if let Access::Data { atomic, .. } = &mut access {
-            *atomic |= in_section;
-        }
-        if !footprint.0.contains(&access) {
-            footprint.0.push(access);
-        }
-    };
+    let mut add = |access| add_access(footprint, in_section, access);
     match machine.next_op(thread) {
         Next::Instr(instr) => match &instr.op {
             Op::Sync { op, .. } => {
@@ -593,12 +685,16 @@ pub fn add_accesses(machine: &Machine<'_>, statics: &Statics, thread: ThreadId, 
                         SyncOp::Unlock(kind) => release(machine, thread, *kind, at.address),
                         _ => sync_kind(op),
                     };
-                    add(Access::Sync { address: at.address, step });
+                    // (A thread that sleeps makes no access before it has been woken up, and may never.)
+                    let usage = Some(op.object_use()).filter(|_| !matches!(op, SyncOp::CondWake { .. }));
+                    add(Access::Sync { address: at.address, len: at.len as u32, step, usage });
                 }
                 if let SyncOp::CondSleep { .. } = op
                     && let Some(mutex) = machine.sync_operand(thread)
                 {
-                    add(Access::Sync { address: mutex, step: release(machine, thread, LockKind::Mutex, mutex) });
+                    let len = machine.object_len(mutex, mutex_bytes(machine.program().model)) as u32;
+                    let step = release(machine, thread, LockKind::Mutex, mutex);
+                    add(Access::Sync { address: mutex, len, step, usage: Some(ObjectUse::Operates) });
                 }
             }
             Op::Spawn { .. } => {
@@ -607,8 +703,9 @@ pub fn add_accesses(machine: &Machine<'_>, statics: &Statics, thread: ThreadId, 
                     add(data(machine, at, DataKind::Store));
                 }
             }
+            // (What a known library function touches is seen when it is called.)
             Op::Call { .. } => {
-                if machine.calls_with_effects(thread) {
+                if machine.called_library(thread) == Some(LibraryCall::Unknown) {
                     add(Access::Everything);
                 }
             }
@@ -618,12 +715,20 @@ pub fn add_accesses(machine: &Machine<'_>, statics: &Statics, thread: ThreadId, 
                 }
             }
             Op::AtomicBegin | Op::AtomicEnd | Op::Nondet { .. } => {}
-            // Ending a life is no access: an access after the end of an object's life is a memory error, not a race.
-            Op::Free { .. } => {
+            // Neither the end of a life nor its beginning is an access: an access to a dead object is a memory error, not
+            // a race.
+            Op::Free { .. } | Op::BeginLife { .. } | Op::EndLife { .. } => {
                 if let Some(at) = machine.footprint(thread) {
                     add(Access::End { address: at.address, len: at.len.max(1) });
                 }
+                if machine.frees_remembered(thread) {
+                    add(Access::Heap(HeapStep::Free));
+                }
             }
+            Op::Allocate { .. } => add(Access::Heap(match machine.has_reusable_memory() {
+                true => HeapStep::AllocateAny,
+                false => HeapStep::AllocateNew,
+            })),
             op => add(machine.footprint(thread).map_or(Access::Everything, |at| {
                 let kind = data_kind(machine, thread, op, at);
                 data(machine, at, kind)
@@ -653,15 +758,25 @@ fn data_kind(machine: &Machine<'_>, thread: ThreadId, op: &Op, at: leno_ir::inte
             (Some(found), Some(expected)) => exchange_kind(found, expected),
             _ => DataKind::Store,
         },
-        Op::ReadModifyWrite { dst: None, op, .. } if found().is_some() => match op {
-            RmwOp::Add | RmwOp::Sub => DataKind::Add,
-            RmwOp::And => DataKind::And,
-            RmwOp::Or => DataKind::Or,
-            RmwOp::Xor => DataKind::Xor,
-            RmwOp::Exchange | RmwOp::Nand => DataKind::Store,
-        },
+        Op::ReadModifyWrite { dst: None, op, at: access, .. }
+            if found().is_some() && !acquires(machine, access.order) =>
+        {
+            match op {
+                RmwOp::Add | RmwOp::Sub => DataKind::Add,
+                RmwOp::And => DataKind::And,
+                RmwOp::Or => DataKind::Or,
+                RmwOp::Xor => DataKind::Xor,
+                RmwOp::Exchange | RmwOp::Nand => DataKind::Store,
+            }
+        }
         _ => DataKind::Store,
     }
+}
+
+/// Whether an update of this order acquires what earlier ones have released, itself or by a later fence: then their
+/// order decides what races, whatever is in memory.
+fn acquires(machine: &Machine<'_>, order: Order) -> bool {
+    machine.knows_order() && (order.acquires() || machine.image().orders.has_acquiring_fences)
 }
 
 /// What a compare-exchange is that finds this value.

@@ -3,8 +3,7 @@
 use crate::event::Footprint;
 use crate::task::{Finding, What};
 use crate::visible_step::{Inputs, Ran, Statics, continue_without, run_event};
-use leno_engine::machine_options;
-use leno_engine::witness::{claim_deadlock, claim_violation, racer};
+use leno_engine::witness::{claim_deadlock, claim_race, claim_violation, racer};
 use leno_ir::analysis::facts::Facts;
 use leno_ir::interp::{Image, Machine};
 use leno_ir::witness::{Claim, Input, Recorder, Witness};
@@ -14,7 +13,7 @@ use std::collections::BTreeMap;
 pub fn witness(facts: &Facts<'_>, finding: &Finding) -> Witness {
     let image = Image::new(facts.program());
     let statics = Statics::new(facts, &image);
-    let mut machine = Machine::new(&image, &machine_options(finding.spurious_wakeups));
+    let mut machine = Machine::new(&image, &finding.wakeups.options());
     let mut recorder = Recorder::default();
     let mut inputs = Inputs::default();
     let mut given = BTreeMap::new();
@@ -24,6 +23,12 @@ pub fn witness(facts: &Facts<'_>, finding: &Finding) -> Witness {
         let (ran, _) =
             run_event(&mut machine, &statics, &mut inputs, *thread, &mut Footprint::default(), &mut recorder);
         add_inputs(&machine, &inputs, &mut given);
+        if let What::Unordered(race) = &finding.what
+            && index + 1 == finding.schedule.len()
+        {
+            recorder.steps.truncate(race.steps);
+            break;
+        }
         match ran {
             Ran::Violation(violation, _) if matches!(&finding.what, What::Violation(end) if **end == *violation) => {}
             Ran::Violation(violation, before) => {
@@ -48,6 +53,7 @@ pub fn witness(facts: &Facts<'_>, finding: &Finding) -> Witness {
 /// What the threads asked for in an event.
 fn add_inputs(machine: &Machine<'_>, inputs: &Inputs, given: &mut BTreeMap<String, Vec<Input>>) {
     for (choice, thread) in inputs.asked.iter().zip(&inputs.asked_by) {
+        let Some(thread) = thread else { continue };
         let input = Input { width: choice.width, bits: choice.value() };
         given.entry(machine.thread_name(*thread).to_string()).or_default().push(input);
     }
@@ -57,7 +63,12 @@ fn add_inputs(machine: &Machine<'_>, inputs: &Inputs, given: &mut BTreeMap<Strin
 pub fn claim(machine: &Machine<'_>, what: &What) -> Claim {
     match what {
         What::Violation(violation) => claim_violation(violation),
-        What::Race { first, second } => Claim::Race { first: racer(machine, *first), second: racer(machine, *second) },
+        What::Race { first, second } => claim_race(machine, *first, *second).unwrap_or_else(|| {
+            // One of them is a section, in which the access comes later.
+            let racer = |thread| racer(machine, thread, machine.footprint(thread));
+            Claim::Race { first: racer(*first), second: racer(*second), made: None }
+        }),
+        What::Unordered(race) => race.claim.clone(),
         What::Deadlock(blocked) => claim_deadlock(machine, blocked),
     }
 }

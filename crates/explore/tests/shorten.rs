@@ -33,7 +33,7 @@ fn check(name: &str, program: &Program, before: &Witness, after: &Witness) {
             );
             assert_eq!((k, s), (kind, span));
         }
-        (Claim::Race { first, second }, Claim::Race { first: one, second: other }, None) => {
+        (Claim::Race { first, second, .. }, Claim::Race { first: one, second: other, .. }, None) => {
             assert_eq!((first.span, second.span), (one.span, other.span), "{name}");
             assert_eq!((span(&one.thread), span(&other.thread)), (one.span, other.span), "{name}");
             assert_ne!(one.thread, other.thread);

@@ -29,6 +29,7 @@ pub mod graph;
 pub mod id_set;
 pub mod index;
 pub mod interp;
+pub mod library_memory;
 pub mod program;
 pub mod text;
 pub mod validate;

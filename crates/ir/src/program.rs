@@ -115,6 +115,20 @@ pub struct Program {
     pub entry: Option<FuncId>,
     /// How it is started: its name, then its arguments. Empty when it does not matter; see [`Program::command_line`].
     pub command: Vec<Vec<u8>>,
+    /// Whether allocations may return addresses of objects that were freed: only where that makes a difference.
+    pub reuse: Reuse,
+}
+
+/// How a program could notice that freed memory is given out again. (`analysis::reuse` finds out.)
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Default)]
+pub enum Reuse {
+    /// Not at all. So every allocation is new.
+    #[default]
+    Unnoticed,
+    /// By comparing the address of a freed object, which it has kept, with that of a new one.
+    ByAddress,
+    /// It computes numbers from addresses, and so may keep them in any form.
+    ByNumber,
 }
 
 impl Program {
@@ -169,6 +183,20 @@ pub enum ObjectKind {
     ThreadLocal,
     /// Declared `extern` and defined nowhere: contents are unknown (`stdout`, …).
     External,
+}
+
+impl Object {
+    /// The text at an offset of its initial value, up to the first zero; none if there is no zero, or if part of the
+    /// object is an address.
+    pub fn text(&self, offset: u64) -> Option<Vec<u8>> {
+        let mut bytes = vec![0; usize::try_from(self.size).ok()?];
+        for (at, datum) in &self.init {
+            let Datum::Bytes(piece) = datum else { return None };
+            bytes.get_mut(*at as usize..*at as usize + piece.len())?.copy_from_slice(piece);
+        }
+        let rest = bytes.get(usize::try_from(offset).ok()?..)?;
+        Some(rest[..rest.iter().position(|byte| *byte == 0)?].to_vec())
+    }
 }
 
 /// A piece of an initial value.
@@ -288,7 +316,7 @@ pub enum Op {
     Fence {
         order: Order,
     },
-    /// A new object of `size` bytes, uninitialised unless `zeroed`. `Stack` objects die with the activation.
+    /// A new object of `size` bytes, uninitialised unless `zeroed`. `Stack` objects die with the activation at the latest.
     Allocate {
         dst: LocalId,
         size: Expr,
@@ -296,9 +324,25 @@ pub enum Op {
         storage: Storage,
         zeroed: bool,
     },
-    /// Ends the life of a heap object; null is allowed and does nothing.
+    /// Ends the life of a heap object, where null is allowed and does nothing; or of a `Stack` allocation of this
+    /// activation, before the activation ends.
     Free {
         ptr: Expr,
+        storage: Storage,
+    },
+    /// A life of a slot begins: it holds undefined bytes. (Slots live from the beginning of their activation.)
+    BeginLife {
+        slot: SlotId,
+    },
+    /// The life of a slot ends. Its address stays its own until the activation ends.
+    EndLife {
+        slot: SlotId,
+    },
+    /// A pointer was moved from one address to the other. A violation if it was in (or next to) an object and is no
+    /// longer near it, so that it may lie in another one.
+    CheckMove {
+        from: Expr,
+        to: Expr,
     },
     /// The size in bytes of the object that `ptr` points into (0 for null).
     ObjectSize {
@@ -317,6 +361,10 @@ pub enum Op {
     },
     /// Any value of the local's type.
     Nondet {
+        dst: LocalId,
+    },
+    /// The register is undefined again, as at the beginning of its activation.
+    Undefine {
         dst: LocalId,
     },
     /// Arguments go by position. Through a pointer of another type than the callee's: extra ones are dropped,
@@ -367,8 +415,8 @@ pub struct Access {
     pub volatile: bool,
 }
 
-/// The C11 memory order of an access. Leno's meaning is sequential consistency throughout; races need to know
-/// what is atomic.
+/// The C11 memory order of an access. Executions are sequentially consistent whatever the orders; which accesses race
+/// depends on them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum Order {
     NotAtomic,
@@ -377,6 +425,31 @@ pub enum Order {
     Release,
     AcqRel,
     SeqCst,
+}
+
+impl Order {
+    /// Whether a load of this order, or a fence, acquires what was released.
+    pub fn acquires(self) -> bool {
+        matches!(self, Order::Acquire | Order::AcqRel | Order::SeqCst)
+    }
+
+    /// Whether a store of this order, or a fence, releases what happened before.
+    pub fn releases(self) -> bool {
+        matches!(self, Order::Release | Order::AcqRel | Order::SeqCst)
+    }
+
+    /// Whether it is the order of an atomic access, and not the strongest.
+    pub fn is_weak(self) -> bool {
+        !matches!(self, Order::NotAtomic | Order::SeqCst)
+    }
+}
+
+impl Op {
+    /// Whether it is an atomic access with an order weaker than `seq_cst`.
+    pub fn is_weakly_ordered(&self) -> bool {
+        let if_it_fails = matches!(self, Op::CompareExchange { failure, .. } if failure.is_weak());
+        if_it_fails || self.access().is_some_and(|(access, _)| access.order.is_weak())
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -486,6 +559,108 @@ pub enum SyncOp {
     OnceBegin,
     OnceEnd,
 }
+
+/// What a step on a synchronisation object is to others that access the same bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum ObjectUse {
+    /// Writes it as an ordinary store would.
+    Makes,
+    /// The same; but waits for those who are on their way out.
+    Destroys,
+    /// Locks, posts, signals, …: as an atomic operation does.
+    Operates,
+    /// The last step of an operation that has been told to go on.
+    Leaves,
+}
+
+impl ObjectUse {
+    /// Whether two threads that do this to one object at the same time race.
+    pub fn races(self, other: ObjectUse) -> bool {
+        use ObjectUse::*;
+        match (self, other) {
+            (Leaves, Destroys) | (Destroys, Leaves) => false,
+            (Makes | Destroys, _) | (_, Makes | Destroys) => true,
+            _ => false,
+        }
+    }
+
+    /// Whether it is atomic to those who access the bytes in any other way.
+    pub fn is_atomic(self) -> bool {
+        matches!(self, ObjectUse::Operates | ObjectUse::Leaves)
+    }
+}
+
+impl SyncOp {
+    pub fn object_use(&self) -> ObjectUse {
+        match self {
+            SyncOp::LockInit { .. }
+            | SyncOp::RwInit
+            | SyncOp::CondInit
+            | SyncOp::SemInit { .. }
+            | SyncOp::BarrierInit { .. } => ObjectUse::Makes,
+            SyncOp::LockDestroy(_)
+            | SyncOp::RwDestroy
+            | SyncOp::CondDestroy
+            | SyncOp::SemDestroy
+            | SyncOp::BarrierDestroy => ObjectUse::Destroys,
+            SyncOp::CondWake { .. } | SyncOp::BarrierLeave { .. } => ObjectUse::Leaves,
+            _ => ObjectUse::Operates,
+        }
+    }
+
+    /// How many bytes the object has that it is made on: those of glibc's types.
+    pub fn object_bytes(&self, model: DataModel) -> u32 {
+        let is_64 = model == DataModel::Lp64;
+        match self {
+            SyncOp::LockInit { lock: LockKind::Mutex, .. }
+            | SyncOp::LockDestroy(LockKind::Mutex)
+            | SyncOp::Lock(LockKind::Mutex)
+            | SyncOp::TryLock(LockKind::Mutex)
+            | SyncOp::Unlock(LockKind::Mutex)
+            | SyncOp::CondRelock => MUTEX_BYTES[usize::from(is_64)],
+            SyncOp::LockInit { .. }
+            | SyncOp::LockDestroy(_)
+            | SyncOp::Lock(_)
+            | SyncOp::TryLock(_)
+            | SyncOp::Unlock(_) => 4,
+            SyncOp::RwInit
+            | SyncOp::RwDestroy
+            | SyncOp::ReadLock
+            | SyncOp::TryReadLock
+            | SyncOp::WriteLock
+            | SyncOp::TryWriteLock
+            | SyncOp::RwUnlock => [32, 56][usize::from(is_64)],
+            SyncOp::CondInit
+            | SyncOp::CondDestroy
+            | SyncOp::CondSleep { .. }
+            | SyncOp::CondWake { .. }
+            | SyncOp::CondSignal
+            | SyncOp::CondBroadcast => 48,
+            SyncOp::SemInit { .. }
+            | SyncOp::SemDestroy
+            | SyncOp::SemWait
+            | SyncOp::SemTryWait
+            | SyncOp::SemPost
+            | SyncOp::SemGetValue => [16, 32][usize::from(is_64)],
+            SyncOp::BarrierInit { .. }
+            | SyncOp::BarrierDestroy
+            | SyncOp::BarrierArrive
+            | SyncOp::BarrierLeave { .. } => [20, 32][usize::from(is_64)],
+            SyncOp::OnceBegin | SyncOp::OnceEnd => 4,
+        }
+    }
+}
+
+/// The size of a mutex in ILP32 and in LP64.
+const MUTEX_BYTES: [u32; 2] = [24, 40];
+
+/// The size of a mutex.
+pub fn mutex_bytes(model: DataModel) -> u32 {
+    MUTEX_BYTES[usize::from(model == DataModel::Lp64)]
+}
+
+/// The most bytes that a synchronisation object has.
+pub const MOST_OBJECT_BYTES: u32 = 56;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub enum LockKind {

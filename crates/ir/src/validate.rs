@@ -11,8 +11,8 @@ use std::fmt;
 
 use crate::program::{
     Access, BinaryOp, Block, BlockId, Body, Callee, CastOp, DataModel, Datum, Expr, External, FuncId, Function, Instr,
-    LocalId, MAX_EXPR_DEPTH, Object, ObjectId, ObjectKind, Op, Program, RmwOp, Span, SyncOp, TerminatorKind, TextId,
-    Type, UnaryOp,
+    LocalId, MAX_EXPR_DEPTH, Object, ObjectId, ObjectKind, Op, Program, RmwOp, SlotId, Span, SyncOp, TerminatorKind,
+    TextId, Type, UnaryOp,
 };
 use crate::text::Names;
 
@@ -258,7 +258,12 @@ impl<'p> Checker<'p> {
                 self.align(*align);
                 self.dst(*dst, Some(Type::Ptr));
             }
-            Op::Free { ptr } => self.expr_of(ptr, Type::Ptr, "the freed address"),
+            Op::Free { ptr, .. } => self.expr_of(ptr, Type::Ptr, "the freed address"),
+            Op::BeginLife { slot } | Op::EndLife { slot } => _ = self.slot(*slot),
+            Op::CheckMove { from, to } => {
+                self.expr_of(from, Type::Ptr, "the address that was moved");
+                self.expr_of(to, Type::Ptr, "the address that it was moved to");
+            }
             Op::ObjectSize { dst, ptr } => {
                 self.expr_of(ptr, Type::Ptr, "the address");
                 self.dst(*dst, Some(self.word()));
@@ -268,7 +273,7 @@ impl<'p> Checker<'p> {
                 self.expr_of(cond, Type::BOOL, "the condition");
                 self.text(*message);
             }
-            Op::Nondet { dst } => self.dst(*dst, None),
+            Op::Nondet { dst } | Op::Undefine { dst } => self.dst(*dst, None),
             Op::Call { dst, callee, args } => self.call(*dst, callee, args),
             Op::Spawn { handle, func, args } => {
                 if let Some(handle) = handle {
@@ -287,6 +292,11 @@ impl<'p> Checker<'p> {
             Op::Sync { dst, op, at } => self.sync(*dst, op, at),
             Op::Fence { .. } | Op::AtomicBegin | Op::AtomicEnd | Op::Yield => {}
         }
+    }
+
+    fn slot(&mut self, id: SlotId) -> Option<Type> {
+        let exists = self.function.is_some_and(|(_, function)| function.slots.get(id).is_some());
+        self.address(exists, &id)
     }
 
     fn read_modify_write(&mut self, dst: Option<LocalId>, at: &Access, op: RmwOp, value: &Expr) {
@@ -467,10 +477,7 @@ impl<'p> Checker<'p> {
             Expr::Local(id) => self.local(*id),
             Expr::Object(id) => self.address(self.program.objects.get(*id).is_some(), id),
             Expr::Function(id) => self.address(self.program.functions.get(*id).is_some(), id),
-            Expr::Slot(id) => {
-                let exists = self.function.is_some_and(|(_, function)| function.slots.get(*id).is_some());
-                self.address(exists, id)
-            }
+            Expr::Slot(id) => self.slot(*id),
             Expr::Unary(op, operand) => {
                 let ty = self.expr_of_depth(operand, below)?;
                 self.unary(*op, ty)

@@ -22,6 +22,7 @@ impl Op {
             | Op::Allocate { dst, .. }
             | Op::ObjectSize { dst, .. }
             | Op::Nondet { dst }
+            | Op::Undefine { dst }
             | Op::ThreadSelf { dst } => visit(*dst),
             Op::ReadModifyWrite { dst, .. } | Op::Call { dst, .. } | Op::Join { dst, .. } | Op::Sync { dst, .. } => {
                 dst.iter().for_each(|dst| visit(*dst));
@@ -33,8 +34,11 @@ impl Op {
             Op::Store { .. }
             | Op::Fence { .. }
             | Op::Free { .. }
+            | Op::BeginLife { .. }
+            | Op::EndLife { .. }
             | Op::Assume { .. }
             | Op::Assert { .. }
+            | Op::CheckMove { .. }
             | Op::Spawn { .. }
             | Op::Detach { .. }
             | Op::AtomicBegin
@@ -62,7 +66,11 @@ impl Op {
                 visit(desired);
             }
             Op::Allocate { size, .. } => visit(size),
-            Op::Free { ptr } | Op::ObjectSize { ptr, .. } => visit(ptr),
+            Op::Free { ptr, .. } | Op::ObjectSize { ptr, .. } => visit(ptr),
+            Op::CheckMove { from, to } => {
+                visit(from);
+                visit(to);
+            }
             Op::Assume { cond } | Op::Assert { cond, .. } => visit(cond),
             Op::Call { callee, args, .. } => {
                 if let Callee::Indirect(pointer) = callee {
@@ -83,7 +91,10 @@ impl Op {
                 op.for_each_operand(visit);
             }
             Op::Fence { .. }
+            | Op::BeginLife { .. }
+            | Op::EndLife { .. }
             | Op::Nondet { .. }
+            | Op::Undefine { .. }
             | Op::ThreadSelf { .. }
             | Op::AtomicBegin
             | Op::AtomicEnd

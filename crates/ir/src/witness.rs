@@ -10,7 +10,9 @@
 //! thread's start function is one, too.
 
 use crate::interp::{Machine, Next, Place, Status, ThreadId, Value};
-use crate::program::{Body, Callee, Instr, Op, Program, Span, Terminator, TerminatorKind};
+use crate::program::{
+    Body, Callee, FuncId, Instr, Op, Program, Reuse, SlotId, Span, Storage, Terminator, TerminatorKind,
+};
 use std::collections::BTreeMap;
 
 /// The version of what is written to files.
@@ -29,8 +31,9 @@ pub struct Witness {
 pub enum Claim {
     /// The next step of `thread` violates a property.
     Violation { kind: crate::interp::ViolationKind, thread: String, span: Span, message: String },
-    /// Both threads are about to make their access.
-    Race { first: Racer, second: Racer },
+    /// Two accesses that conflict, and that nothing orders. Both threads are about to make theirs; or, if `made` is
+    /// there, the first one is that step, and the thread of the second is about to make its own.
+    Race { first: Racer, second: Racer, made: Option<usize> },
     /// No thread can go on; for each thread that is not finished, what it waits for.
     Deadlock { waiting: Vec<Waiting> },
     /// `first` and `between` are among the steps, in this order, and the thread of `first` is about to make `second`.
@@ -44,7 +47,9 @@ impl Claim {
     pub fn threads(&self) -> Box<dyn Iterator<Item = &str> + '_> {
         match self {
             Claim::Violation { thread, .. } => Box::new(std::iter::once(thread.as_str())),
-            Claim::Race { first, second } => Box::new([first, second].into_iter().map(|racer| racer.thread.as_str())),
+            Claim::Race { first, second, .. } => {
+                Box::new([first, second].into_iter().map(|racer| racer.thread.as_str()))
+            }
             Claim::Deadlock { waiting } => Box::new(waiting.iter().map(|waiting| waiting.thread.as_str())),
             Claim::Atomicity { first, between, .. } => {
                 Box::new([first, between].into_iter().map(|racer| racer.thread.as_str()))
@@ -93,6 +98,8 @@ pub fn is_schedule_point(program: &Program, instr: &Instr) -> bool {
         | Op::ReadModifyWrite { .. }
         | Op::CompareExchange { .. }
         | Op::Free { .. }
+        | Op::BeginLife { .. }
+        | Op::EndLife { .. }
         | Op::ObjectSize { .. }
         | Op::Spawn { .. }
         | Op::Join { .. }
@@ -106,15 +113,22 @@ pub fn is_schedule_point(program: &Program, instr: &Instr) -> bool {
         },
         // Whom it calls is known only when it runs: a point before the call costs little.
         Op::Call { callee: Callee::Indirect(_), .. } => true,
+        Op::Allocate { storage, .. } => allocates_visibly(program, *storage),
         Op::Assign { .. }
         | Op::Fence { .. }
-        | Op::Allocate { .. }
         | Op::Assume { .. }
         | Op::Assert { .. }
+        | Op::CheckMove { .. }
         | Op::Nondet { .. }
+        | Op::Undefine { .. }
         | Op::ThreadSelf { .. }
         | Op::Yield => false,
     }
+}
+
+/// Whether other threads could notice an allocation: it may return what they have freed.
+pub fn allocates_visibly(program: &Program, storage: Storage) -> bool {
+    storage == Storage::Heap && program.reuse != Reuse::Unnoticed
 }
 
 /// Whether a terminator is a schedule point wherever it stands. (The return from a thread's start function is one,
@@ -224,11 +238,23 @@ fn describe(machine: &Machine<'_>, thread: ThreadId, Pending { step, address, ex
             0 => format!("compares {name}, which differs: {}", memory()),
             _ => format!("compares {name} and swaps: {}", memory()),
         },
+        Op::BeginLife { slot } => format!("begins a life of {}", slot_name(program, step.place.func, *slot)),
+        Op::EndLife { slot } => format!("ends the life of {}", slot_name(program, step.place.func, *slot)),
+        Op::Allocate { dst, .. } if machine.was_reused(machine.local(thread, *dst).bits as u64) => {
+            format!("{name}, which is where a freed object was: {}", local(*dst))
+        }
         Op::Spawn { .. } => {
             let child = machine.threads().iter().last().map_or("", |thread| thread.name.as_str());
             format!("starts {child}")
         }
         _ => name.to_string(),
+    }
+}
+
+fn slot_name(program: &Program, function: FuncId, slot: SlotId) -> &str {
+    match program.functions[function].slots[slot].name.as_str() {
+        "" => "an object without a name",
+        name => name,
     }
 }
 

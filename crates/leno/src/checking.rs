@@ -2,13 +2,16 @@
 
 use leno_bmc::StagedEngine;
 use leno_engine::{
-    Assumption, Context, Counterexample, Covered, Engine, Outcome, Progress, Properties, Reason, Reported, Stop, Task,
+    Assumption, Context, Counterexample, Covered, Engine, Outcome, Progress, Properties, Reason, Reported,
+    SIGNALS_NEEDED, Stop, Task,
 };
-use leno_engine::{Cancel, Limits, Statistics, Unknown, assumed_orders, assumed_surroundings, machine_options};
+use leno_engine::{
+    Cancel, Limits, Statistics, Unknown, assumed_moves, assumed_orders, assumed_surroundings, machine_options,
+};
 use leno_explore::Explorer;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{Body, Instr, Op, Program, Property};
-use leno_ir::witness::{Claim, Witness};
+use leno_ir::witness::Witness;
 use leno_prove::Prover;
 use leno_replay::{ReplayOptions, Replayed};
 use leno_report::text;
@@ -203,6 +206,9 @@ impl<'a> Checking<'a> {
     fn by_turns(&self) -> Checked {
         let at_most = |turn: Duration| Some(self.time_left().map_or(turn, |left| left.min(turn)));
         let first = self.ask(&self.options.staged, at_most(FIRST_TURN));
+        if first.assumptions.iter().any(needs_signals) && !self.is_over() {
+            return self.look_for_wakeups(first);
+        }
         if !matches!(first.verdict, Verdict::Unknown(_)) || self.is_over() {
             return first;
         }
@@ -217,6 +223,23 @@ impl<'a> Checking<'a> {
         }
     }
 
+    /// Whether a deadlock needs wake-ups without a signal, in loops, is for exploration to say, if it is quick.
+    fn look_for_wakeups(&self, mut safe: Checked) -> Checked {
+        let time = self.start.elapsed().max(SHORTEST_LOOK).min(SECOND_TURN);
+        let timeout = Some(self.time_left().map_or(time, |left| left.min(time)));
+        let properties = Properties { deadlock: true, ..Properties::NONE };
+        let task = Task { properties, ..self.task.clone() };
+        let looked = Checking { task, timeout, start: Instant::now(), ..*self }.ask(&Explorer, timeout);
+        match looked.verdict {
+            Verdict::Unsafe(..) => return looked,
+            Verdict::Safe if !looked.assumptions.iter().any(needs_signals) => {
+                safe.assumptions.retain(|assumption| !needs_signals(assumption));
+            }
+            _ => {}
+        }
+        safe
+    }
+
     /// What one engine says, and what becomes of that on the real program.
     fn ask(&self, engine: &dyn Engine, timeout: Option<Duration>) -> Checked {
         let mut limits = Limits::default().with_cancel(&self.options.cancel);
@@ -228,6 +251,9 @@ impl<'a> Checking<'a> {
         let Outcome { verdict, covered, mut assumptions, statistics } = engine.check(self.facts, &task, &context);
         if matches!(verdict, leno_engine::Verdict::Safe) {
             assumptions.extend(assumed_surroundings(self.facts.program()));
+            let weak_order = self.facts.features().weak_order;
+            assumptions.extend(weak_order.map(|span| Assumption::sequential_consistency(self.facts.program(), span)));
+            assumptions.extend(assumed_moves(self.facts));
             assumptions.extend(assumed_orders(self.facts));
         }
         let (verdict, covered) = match verdict {
@@ -239,9 +265,9 @@ impl<'a> Checking<'a> {
     }
 
     fn confirm(&self, found: Counterexample, covered: Covered) -> (Verdict, Covered) {
-        let witness = leno_explore::shorten(self.facts, &found.witness, &replay_machine(&found.witness));
+        let witness = leno_explore::shorten(self.facts, &found.witness, &replay_machine());
         let replayed = self.options.replay.as_ref().map(|replay| {
-            let machine = replay_machine(&witness);
+            let machine = replay_machine();
             leno_replay::replay(self.facts.program(), &witness, &ReplayOptions { machine, ..replay.clone() })
         });
         if !found.is_tainted || replayed.as_ref().is_some_and(Replayed::is_confirmed) {
@@ -278,6 +304,10 @@ impl<'a> Checking<'a> {
     }
 }
 
+fn needs_signals(assumption: &Assumption) -> bool {
+    assumption.what == SIGNALS_NEEDED
+}
+
 /// Whether the program was compiled with checks of signed arithmetic.
 fn checks_overflow(program: &Program) -> bool {
     let is_check = |instr: &Instr| matches!(instr.op, Op::Assert { property: Property::SignedOverflow, .. });
@@ -287,7 +317,7 @@ fn checks_overflow(program: &Program) -> bool {
     })
 }
 
-/// How the program behaves while a witness is followed: waits may end without a signal, except in a deadlock.
-pub fn replay_machine(witness: &Witness) -> leno_ir::interp::Options {
-    machine_options(!matches!(witness.claim, Claim::Deadlock { .. }))
+/// How the program behaves while a witness is followed: waits may end without a signal.
+pub fn replay_machine() -> leno_ir::interp::Options {
+    machine_options(true)
 }

@@ -10,7 +10,8 @@ use leno::{
 use leno_bmc::StagedEngine;
 use leno_c::library;
 use leno_c::preprocess::Preprocess;
-use leno_engine::Stop;
+use leno_engine::{Assumption, Stop};
+use leno_ir::analysis::facts::Facts;
 use leno_ir::interp::Terminal;
 use leno_ir::program::Program;
 use leno_record::program_name;
@@ -138,6 +139,7 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
         let file = WitnessFile::new(&compiled.program, witness, &recipe(&sources, &compiled.program));
         write_file(path, &file.to_json())?;
     }
+    warn_of_weak_orders(&compiled.program, &checked);
     let report = checked.report(&compiled.program);
     let shown = if check.quiet { report.lines().next().unwrap_or_default().to_string() + "\n" } else { report };
     print(&shown)?;
@@ -206,6 +208,15 @@ fn execute_prove(prove: &Prove) -> Result<Status, Status> {
     })
 }
 
+/// A SAFE that assumes sequential consistency says where the program asks for less.
+fn warn_of_weak_orders(program: &Program, checked: &leno::Checked) {
+    if checked.assumptions.iter().any(Assumption::is_sequential_consistency)
+        && let Some(span) = Facts::new(program).features().weak_order
+    {
+        say(&leno_report::text::weak_order(program, span));
+    }
+}
+
 /// All violations, and what can be said of the rest.
 fn report_all(
     check: &Check,
@@ -231,6 +242,7 @@ fn report_all(
             write_file(&numbered(path, index + 1), &file.to_json())?;
         }
     }
+    warn_of_weak_orders(&compiled.program, rest);
     let report = rest.report(&compiled.program);
     let rest_of_it =
         if violations.is_empty() { report } else { format!("Violations: {}. The rest: {report}", violations.len()) };
@@ -334,7 +346,7 @@ fn execute_replay(replay: &Replay) -> Result<Status, Status> {
     })?;
     compiled.program.command = recipe.arguments.iter().map(|word| word.clone().into_bytes()).collect();
     let witness = file.witness(&compiled.program).map_err(|error| wrong(error.to_string()))?;
-    let machine = leno::replay_machine(&witness);
+    let machine = leno::replay_machine();
     let input = standard_input().unwrap_or_default();
     let (confinement, cancel) = (replay.replaying.into(), Cancel::default());
     stop_on_interrupt(&cancel);

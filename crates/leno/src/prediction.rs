@@ -4,8 +4,9 @@ use crate::arguments::{Replaying, Sources};
 use crate::command::{Status, load_to_run, print, properties, recipe_options, say, stop_on_interrupt, write_file};
 use clap::{Args, ValueEnum};
 use leno::{Cancel, Compiled, Properties};
+use leno_engine::Assumption;
 use leno_ir::analysis::facts::Facts;
-use leno_ir::program::DataModel;
+use leno_ir::program::{DataModel, Reuse};
 use leno_predict::{AtomicBlocks, Encoding, Model, PredictOptions, Prediction, Reach, predict};
 use leno_record::{RecordOptions, Recorded, Recorder, program_name};
 use leno_replay::{ReplayOptions, Replayed};
@@ -424,7 +425,7 @@ fn report(
                 continue;
             }
         };
-        let machine = leno::replay_machine(witness);
+        let machine = leno::replay_machine();
         // Who makes it shorter knows nothing of an input.
         let shorter = match input.is_empty() {
             true => leno_explore::shorten(&Facts::new(program), witness, &machine),
@@ -458,14 +459,26 @@ fn report(
             false => _ = writeln!(out, "{text}"),
         }
     }
-    let covers_all = prediction.reach == Reach::All && prediction.gaps.is_empty() && open.is_empty();
+    let mut gaps = prediction.gaps.clone();
+    if program.reuse != Reuse::Unnoticed {
+        gaps.push("executions in which freed memory is given out again, which the program could notice".to_string());
+    }
+    let covers_all = prediction.reach == Reach::All && gaps.is_empty() && open.is_empty();
     if !is_violated {
         let reach = match prediction.lifted_from {
             Some(bound) => describe_lifting(bound),
             None => describe_reach(prediction.reach),
         };
         let verdict = if covers_all { "HOLDS" } else { "UNKNOWN" };
-        let _ = writeln!(out, "{verdict}: {reach}");
+        let weak_order = Facts::new(program).features().weak_order.filter(|_| covers_all);
+        let consistency = if weak_order.is_some() { ", under sequential consistency" } else { "" };
+        let _ = writeln!(out, "{verdict}: {reach}{consistency}");
+        if let Some(span) = weak_order {
+            say(&leno_report::text::weak_order(program, span));
+            if !ask.quiet {
+                let _ = writeln!(out, "  assuming: {}", Assumption::sequential_consistency(program, span));
+            }
+        }
     }
     let mut ends = asked_for(&ask.property)?.0.unasked_ends();
     ends.overflow &= sources.check_overflow;
@@ -473,7 +486,7 @@ fn report(
         let _ = writeln!(out, "  assuming: {}", leno_report::text::no_ends(&ends, "was not looked for"));
     }
     if !ask.quiet {
-        for gap in &prediction.gaps {
+        for gap in &gaps {
             let _ = writeln!(out, "  = not covered: {gap}");
         }
         for open in &open {

@@ -22,15 +22,18 @@
 pub(crate) mod causal_model;
 mod memory;
 mod program_order;
+pub(crate) mod release_acquire;
 pub(crate) mod synchronisation;
 
 use crate::encode::causal_model::Model;
 use crate::encode::memory::Candidates;
 use crate::encode::program_order::RecordedOrder;
+use crate::encode::release_acquire::ReadSources;
 use crate::encode::synchronisation::Conditions;
 use crate::program::event::{EventId, SectionId, TraceProgram};
 use crate::program::slice::{Slice, Wanted, slice};
 use crate::query::global_deadlock::Stuck;
+use leno_axioms::happens_before::HappensBefore;
 pub use leno_axioms::reads_from::Encoding;
 use leno_axioms::{Event, order};
 use leno_ir::index::IndexVec;
@@ -60,6 +63,9 @@ pub struct Encoded {
     pub links: usize,
     pub(crate) conditions: Conditions,
     pub(crate) stuck: Stuck,
+    /// Kept if races depend on the orders of atomics.
+    sources: Option<ReadSources>,
+    marks: Option<HappensBefore>,
 }
 
 impl Encoded {
@@ -83,6 +89,8 @@ impl Encoded {
             links: 0,
             conditions: Conditions::default(),
             stuck: Stuck::default(),
+            sources: wanted.atomics.then(ReadSources::new),
+            marks: None,
         };
         encoded.add_nodes(ctp);
         encoded.program_order(ctp);

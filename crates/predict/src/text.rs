@@ -12,7 +12,7 @@
 //! transactions can be predicted, and there is no program to confirm them on.
 
 use crate::program::event::{
-    BeforeWindow, Event, EventId, Kind, MarkedBlockId, Read, ThreadEvents, TraceProgram, Write,
+    BeforeWindow, Event, EventId, Fences, Kind, MarkedBlockId, Read, ThreadEvents, TraceProgram, Write,
 };
 use crate::program::fork_join_order::{ForkJoinOrder, ThreadStep};
 use crate::query::prediction::{PredictOptions, Reach};
@@ -313,6 +313,7 @@ impl Reader {
             section: None,
             block: thread.transaction.map(|(id, _)| id),
             pending: false,
+            fences: Fences::default(),
         });
         thread.events.push(id);
         self.lines.push(line.to_string());

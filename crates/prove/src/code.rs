@@ -342,6 +342,8 @@ impl<'a, 'p> Code<'a, 'p> {
             | Op::CompareExchange { .. }
             | Op::Free { .. }
             | Op::ObjectSize { .. }
+            | Op::BeginLife { .. }
+            | Op::EndLife { .. }
             | Op::Call { .. } => self.facts.sharing().is_shared_access(place),
             Op::Assign { .. }
             | Op::Fence { .. }
@@ -350,6 +352,8 @@ impl<'a, 'p> Code<'a, 'p> {
             | Op::Assert { .. }
             | Op::Nondet { .. }
             | Op::ThreadSelf { .. }
+            | Op::CheckMove { .. }
+            | Op::Undefine { .. }
             | Op::Yield => false,
             _ => true,
         }

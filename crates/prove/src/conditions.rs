@@ -18,7 +18,7 @@ use crate::cells::{CellId, Cells, Extent, initial_bits, is_followed, slots_of};
 use crate::coarsen::Coarsened;
 use crate::code::{Call, Code, FrameId, NodeId, StopId};
 use crate::interference::Interference;
-use crate::machine::{Machine, SYNC_BYTES, Segment, WORD_BYTES, cell_width, counts};
+use crate::machine::{Machine, Segment, WORD_BYTES, cell_width, counts};
 use crate::state::{Definition, State, Value, Variable};
 use leno_domains::{Congruence, Numbers, word};
 use leno_engine::Limits;
@@ -676,20 +676,28 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
             }
             Op::Sync { dst, op: sync, at } if counts(sync) => return Ok(self.count(path, frame, *dst, sync, at)),
             Op::Sync { op: sync, at, .. } => {
-                self.change_sync(&mut path, frame, op, at);
+                self.change_sync(&mut path, frame, op, at, sync);
                 if let SyncOp::CondSleep { mutex } | SyncOp::CondWake { mutex, .. } = sync {
-                    self.change_sync(&mut path, frame, op, mutex);
+                    self.change_sync(&mut path, frame, op, mutex, &SyncOp::CondRelock);
                 }
                 op.for_each_result(|local| self.forget(&mut path, register(local)));
             }
+            Op::BeginLife { slot } => {
+                let slot = AbstractObject::Slot(self.code.frames[frame].func, *slot);
+                if let Some(object) = self.code.facts.points_to().object(slot) {
+                    self.change_object(&mut path, object, None, None);
+                }
+            }
+            Op::Undefine { dst } => self.forget(&mut path, register(*dst)),
             _ => op.for_each_result(|local| self.forget(&mut path, register(local))),
         }
         Ok(vec![path])
     }
 
-    fn change_sync(&mut self, path: &mut Path<'p>, frame: FrameId, op: &Op, at: &Expr) {
+    fn change_sync(&mut self, path: &mut Path<'p>, frame: FrameId, op: &Op, at: &Expr, step: &SyncOp) {
+        let bytes = step.object_bytes(self.code.program().model).into();
         match self.machine.address(&path.known, frame, at) {
-            Some((object, offset)) => self.change_object(path, object, Some((offset, SYNC_BYTES)), None),
+            Some((object, offset)) => self.change_object(path, object, Some((offset, bytes)), None),
             None => self.change_written(path, op),
         }
     }

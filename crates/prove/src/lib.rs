@@ -151,7 +151,10 @@ fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Sta
         return Err(Unproved { details, ..Unproved::because(reason, advice) });
     }
     if race {
-        report_races(facts, &races::races(&code, &found), None)?;
+        match facts.features().weak_order {
+            Some(_) => report_races(facts, &races::races_by_facts(facts), None)?,
+            None => report_races(facts, &races::races(&code, &found), None)?,
+        }
     }
     let conditions = Conditions::new(coarsening.machine(), &found, &context.limits, &is_asked);
     let count = conditions.check().map_err(|what| match context.limits.stop() {

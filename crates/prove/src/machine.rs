@@ -19,9 +19,6 @@ use std::collections::BTreeMap;
 /// So many paths to one node are kept apart.
 const MOST_PATHS: usize = 8;
 
-/// The words of a synchronisation object are in its first bytes.
-pub const SYNC_BYTES: u64 = 24;
-
 /// An assertion that may not hold.
 #[derive(Clone, Debug)]
 pub struct Failure<'p> {
@@ -340,13 +337,27 @@ impl<'a, 'p> Machine<'a, 'p> {
                 return;
             }
             Op::Sync { op: sync, at, .. } => {
-                self.change_sync(&mut state, node, op, at);
+                self.change_sync(&mut state, node, op, at, sync);
                 if let SyncOp::CondSleep { mutex } | SyncOp::CondWake { mutex, .. } = sync {
-                    self.change_sync(&mut state, node, op, mutex);
+                    self.change_sync(&mut state, node, op, mutex, &SyncOp::CondRelock);
                 }
                 op.for_each_result(|local| state.forget(register(local)));
             }
-            Op::Fence { .. } | Op::AtomicBegin | Op::AtomicEnd | Op::Yield | Op::Free { .. } | Op::Detach { .. } => {}
+            Op::BeginLife { slot } => {
+                let slot = AbstractObject::Slot(self.code.frames[frame].func, *slot);
+                if let Some(object) = self.code.facts.points_to().object(slot) {
+                    self.change_all(&mut state, object);
+                }
+            }
+            Op::Undefine { dst } => state.forget(register(*dst)),
+            Op::Fence { .. }
+            | Op::AtomicBegin
+            | Op::AtomicEnd
+            | Op::Yield
+            | Op::Free { .. }
+            | Op::EndLife { .. }
+            | Op::CheckMove { .. }
+            | Op::Detach { .. } => {}
             Op::Nondet { .. } | Op::ObjectSize { .. } | Op::Join { .. } => {
                 op.for_each_result(|local| state.forget(register(local)));
             }
@@ -685,10 +696,11 @@ impl<'a, 'p> Machine<'a, 'p> {
         }
     }
 
-    fn change_sync(&self, state: &mut State<'p>, node: NodeId, op: &Op, at: &Expr) {
+    fn change_sync(&self, state: &mut State<'p>, node: NodeId, op: &Op, at: &Expr, step: &SyncOp) {
+        let bytes = step.object_bytes(self.code.program().model).into();
         match self.evaluator.address(state, self.code.frame_of(node), at) {
             Some((object, offset)) => {
-                self.change_overlapping(state, Extent { object, offset, bytes: SYNC_BYTES }, None);
+                self.change_overlapping(state, Extent { object, offset, bytes }, None);
             }
             None => self.change_written(state, node, op),
         }

@@ -5,6 +5,9 @@
 //! is found function by function: a forward analysis of which registers hold the address of which fresh object. Where paths
 //! meet, an object stays fresh only if the same registers that are still needed hold it on all of them: so no address of it is
 //! ever in a register that is not known.
+//!
+//! This is about who *can* access an object, and says nothing of what a thread that finds the address later has acquired: so it is
+//! of use only where all atomic accesses are `seq_cst`.
 
 use leno_ir::analysis::facts::Facts;
 use leno_ir::index::Idx;
@@ -75,7 +78,7 @@ fn walk(facts: &Facts<'_>, func: FuncId, block: BlockId, fresh: &mut Fresh, mut 
         let place = Place { func, block, index: index as u32 };
         let op = &instr.op;
         let address = match op {
-            Op::Free { ptr } | Op::ObjectSize { ptr, .. } => Some(ptr),
+            Op::Free { ptr, .. } | Op::ObjectSize { ptr, .. } => Some(ptr),
             _ => op.access().map(|(access, _)| &access.ptr),
         };
         if address.and_then(base).is_some_and(|local| fresh.contains_key(&local)) {

@@ -4,7 +4,9 @@
 //! writes, and not both are atomic. Every access to something shared is a stop, so the first part is what `interference` has
 //! deduced: creation and joins, locks, barriers and atomic sections exclude pairs, and so do flags and locks of the program's
 //! own, by the invariants. Where a pointer points is known better at a stop than in general, too. Where the program is too
-//! large, or recursive, the facts about places are all there is.
+//! large, or recursive, the facts about places are all there is. So they are where an atomic access is weaker than `seq_cst`: two
+//! accesses may race then that are never about to happen at the same time (section 11 of the semantics page); but what creation,
+//! joins, barriers and locks keep apart, they order, too.
 //!
 //! An object that a thread has just allocated is its own for a while (`ownership`): accesses to it then race with nothing.
 
@@ -17,7 +19,7 @@ use leno_ir::analysis::locksets::may_conflict;
 use leno_ir::analysis::number::Number;
 use leno_ir::analysis::points_to::{AbstractId, AbstractObject};
 use leno_ir::analysis::sharing::Sharing;
-use leno_ir::program::{Expr, LockKind, Op, Order, Place, SyncOp};
+use leno_ir::program::{Expr, Op, Order, Place, SyncOp};
 use leno_ir::visit::AccessKind;
 use std::collections::BTreeSet;
 
@@ -92,7 +94,10 @@ fn shown(code: &Code<'_, '_>, stop: StopId) -> Place {
 
 /// The races that the facts about places do not exclude.
 pub fn races_by_facts(facts: &Facts<'_>) -> BTreeSet<(Place, Place)> {
-    let owned = owned_accesses(facts);
+    let owned = match facts.features().weak_order {
+        Some(_) => BTreeSet::new(),
+        None => owned_accesses(facts),
+    };
     let accesses: Vec<(Place, Vec<Touch>)> = facts
         .sharing()
         .shared_accesses()
@@ -137,12 +142,13 @@ fn touched(facts: &Facts<'_>, place: Place, address: impl Fn(&Expr) -> Option<(A
         add(&access.ptr, Some(access.ty.bytes(program.model)), kind != AccessKind::Read, is_atomic);
     }
     match op {
-        Op::Free { ptr } => add(ptr, None, true, false),
+        Op::Free { ptr, .. } => add(ptr, None, true, false),
         Op::ObjectSize { ptr, .. } => add(ptr, Some(1), false, true),
         Op::Sync { op, at, .. } => {
-            add(at, Some(words(op)), true, true);
-            if let SyncOp::CondSleep { mutex } | SyncOp::CondWake { mutex, .. } = op {
-                add(mutex, Some(MUTEX), true, true);
+            add(at, Some(op.object_bytes(program.model).into()), true, op.object_use().is_atomic());
+            if let SyncOp::CondSleep { mutex } = op {
+                let bytes = SyncOp::CondRelock.object_bytes(program.model);
+                add(mutex, Some(bytes.into()), true, true);
             }
         }
         Op::Call { .. } | Op::Spawn { .. } => {
@@ -158,30 +164,4 @@ fn touched(facts: &Facts<'_>, place: Place, address: impl Fn(&Expr) -> Option<(A
     }
     all.retain(|touch| facts.sharing().of(touch.object) == Sharing::Shared);
     all
-}
-
-const MUTEX: u64 = 20;
-
-/// How many bytes of a synchronisation object have a meaning.
-fn words(op: &SyncOp) -> u64 {
-    match op {
-        SyncOp::LockInit { lock, .. }
-        | SyncOp::LockDestroy(lock)
-        | SyncOp::Lock(lock)
-        | SyncOp::TryLock(lock)
-        | SyncOp::Unlock(lock) => match lock {
-            LockKind::Mutex => MUTEX,
-            LockKind::Spin => 4,
-        },
-        SyncOp::CondRelock => MUTEX,
-        SyncOp::BarrierInit { .. } | SyncOp::BarrierDestroy | SyncOp::BarrierArrive | SyncOp::BarrierLeave { .. } => 12,
-        SyncOp::RwInit
-        | SyncOp::RwDestroy
-        | SyncOp::ReadLock
-        | SyncOp::TryReadLock
-        | SyncOp::WriteLock
-        | SyncOp::TryWriteLock
-        | SyncOp::RwUnlock => 8,
-        _ => 4,
-    }
 }

@@ -4,7 +4,7 @@
 //! with which threads, and at which numbered places they have to stand.
 
 use leno_ir::interp::{Place, ViolationKind};
-use leno_ir::program::{Body, Callee, Instr, Op, Program, Span, Terminator, TerminatorKind};
+use leno_ir::program::{Body, Callee, DataModel, Instr, Op, Program, Span, Terminator, TerminatorKind};
 use leno_ir::witness::{Claim, is_schedule_point};
 use std::collections::BTreeSet;
 
@@ -14,6 +14,8 @@ pub(crate) enum Test {
     Violation,
     Race,
     Deadlock,
+    /// Earlier accesses have been noted, and the last one is about to be made: also of a race that needs no state in
+    /// which both are.
     Atomicity,
     Leak,
     LostMemory,
@@ -51,7 +53,7 @@ pub(crate) fn shows(kind: ViolationKind) -> Result<Shows, &'static str> {
         | Unreachable => Ok(Shows::Assertion),
         NullDereference | OutOfBounds | InvalidPointer | UseAfterFree | UseAfterScope | WriteToConstant
         | DoubleFree | InvalidFree | InvalidCall | StackOverflow => Ok(Shows::Crash),
-        InvalidUnlock | InvalidThread => Ok(Shows::Check),
+        InvalidUnlock | InvalidDestroy | UseAfterDestroy | InvalidThread => Ok(Shows::Check),
         Leak | LostMemory => Ok(Shows::Leftovers),
         Uninitialised => Err("no compiled program can tell an uninitialised value from another one"),
         InvalidArgument => Err("the real library does not report how it is used"),
@@ -84,10 +86,17 @@ impl Goal {
                     ViolationKind::LostMemory => Test::LostMemory,
                     _ => Test::Violation,
                 };
-                let needs_address_sanitizer = shows == Shows::Crash;
+                // Which object a pointer has left, only AddressSanitizer knows.
+                let is_near = *kind == ViolationKind::IndexOutOfBounds && program.model == DataModel::Ilp32;
+                let needs_address_sanitizer = shows == Shows::Crash || is_near;
                 Goal { test, threads: vec![claimed], needs_address_sanitizer }
             }
-            Claim::Race { first, second } => Goal {
+            Claim::Race { first, second, made: Some(_) } => Goal {
+                test: Test::Atomicity,
+                threads: [second, first].map(|racer| claimed(&racer.thread, racer.span)).into(),
+                needs_address_sanitizer: false,
+            },
+            Claim::Race { first, second, made: None } => Goal {
                 test: Test::Race,
                 threads: [first, second].map(|racer| claimed(&racer.thread, racer.span)).into(),
                 needs_address_sanitizer: false,
@@ -110,7 +119,7 @@ impl Goal {
 fn check_threads(claim: &Claim) -> Result<(), String> {
     let threads: Vec<&str> = match claim {
         Claim::Violation { .. } => return Ok(()),
-        Claim::Race { first, second } => vec![&first.thread, &second.thread],
+        Claim::Race { first, second, .. } => vec![&first.thread, &second.thread],
         Claim::Atomicity { first, second, .. } if first.thread != second.thread => {
             return Err("a block belongs to one thread, and the witness names two".to_string());
         }
@@ -190,6 +199,7 @@ pub(crate) fn failure_at(program: &Program, place: Place) -> Option<ViolationKin
     match code_at(program, place)? {
         Code::Instr(instr) => match instr.op {
             Op::Assert { property, .. } => Some(ViolationKind::of(property)),
+            Op::CheckMove { .. } => Some(ViolationKind::IndexOutOfBounds),
             _ => None,
         },
         Code::Terminator(_) => Some(ViolationKind::Unreachable),

@@ -292,6 +292,7 @@ impl Judge<'_> {
             Fact::At(standing) => Err(self.elsewhere(standing)),
             Fact::Away { text } => Err(format!("after the last step, {text}")),
             Fact::Race => self.race(),
+            Fact::Interleaved if matches!(self.witness.claim, Claim::Race { .. }) => self.unordered(),
             Fact::Interleaved => self.interleaved(),
             Fact::Made(_) => Err("the run ended too early".to_string()),
             Fact::Free { thread, place } => Err(format!("{thread} does not have to wait at {}", at(place))),
@@ -424,7 +425,7 @@ impl Judge<'_> {
     }
 
     fn race(&self) -> Outcome {
-        let Claim::Race { first, second } = &self.witness.claim else {
+        let Claim::Race { first, second, .. } = &self.witness.claim else {
             return Err("a race was not promised".to_string());
         };
         let one = self.racer(first)?;
@@ -448,6 +449,40 @@ impl Judge<'_> {
         };
         let bytes = if common == 1 { "the same byte".to_string() } else { format!("the same {common} bytes") };
         Ok(format!("{} while {}, of {bytes}, after {}", shown(one), shown(other), self.steps()))
+    }
+
+    /// One access was made and the other is about to be, of the same memory. That nothing orders them is known from the
+    /// steps, which are the same as the witness's.
+    fn unordered(&self) -> Outcome {
+        let Claim::Race { first, second, .. } = &self.witness.claim else {
+            return Err("a race was not promised".to_string());
+        };
+        let last = self.racer(second)?;
+        let is_first = |standing: &&Standing| {
+            standing.thread == first.thread && self.has_span(standing.place, first.span) && overlap(standing, last) > 0
+        };
+        let made: Vec<&Standing> = self.facts.iter().filter_map(made).collect();
+        let Some(one) = made.into_iter().rev().find(is_first) else {
+            return Err(format!("{} does not access the same memory before", first.thread));
+        };
+        if !(one.writes || last.writes) {
+            return Err("both threads only read".to_string());
+        }
+        if one.atomic && last.atomic {
+            return Err("both accesses are atomic".to_string());
+        }
+        let verb = |standing: &Standing| if standing.writes { "write" } else { "read" };
+        Ok(format!(
+            "{} makes its {} at {}, and {} stands before its {} at {}, of the same memory, after {}; \
+             none of these steps orders the two in C11",
+            first.thread,
+            verb(one),
+            self.position(one.place),
+            second.thread,
+            verb(last),
+            self.position(last.place),
+            self.steps()
+        ))
     }
 
     /// Of one place: an access of the block, one of another thread, and the block's next one about to be made.
@@ -514,7 +549,7 @@ impl Judge<'_> {
             waiting.iter().map(|waiting| format!("{} at {}", waiting.thread, self.show(waiting.span))).collect();
         let why = match others {
             0 => "and no thread is left to wake them",
-            _ => "each for what another of them holds",
+            _ => "each for what another of them holds, or a thread that has ended",
         };
         let steps = self.steps();
         Ok(format!(
@@ -539,7 +574,8 @@ fn overlap(one: &Standing, other: &Standing) -> u64 {
 
 /// The runtime calls kinds as the code does.
 fn title_of(kind: &str) -> &'static str {
-    let known = [ViolationKind::InvalidUnlock, ViolationKind::InvalidThread];
+    use ViolationKind::{InvalidDestroy, InvalidThread, InvalidUnlock, UseAfterDestroy};
+    let known = [InvalidUnlock, InvalidDestroy, UseAfterDestroy, InvalidThread];
     known.into_iter().find(|known| format!("{known:?}") == kind).map_or("a violation", ViolationKind::title)
 }
 

@@ -46,9 +46,10 @@ mod tables;
 mod watch;
 
 use leno_engine::Cancel;
+use leno_engine::witness::follow;
 use leno_ir::interp;
 use leno_ir::program::{DataModel, Program};
-use leno_ir::witness::Witness;
+use leno_ir::witness::{Claim, Witness};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -154,6 +155,7 @@ impl<'a> Prepared<'a> {
     fn new(program: &'a Program, witness: &'a Witness, options: &'a ReplayOptions) -> Result<Prepared<'a>, String> {
         let places = leno_emit::places(program);
         let goal = goal::Goal::new(program, &places, &witness.claim)?;
+        check_order(program, witness, options)?;
         let prepared = prepare::prepare(program, witness, options);
         let runtime = tables::runtime(program, &places, witness, &goal, &prepared, options.machine.spurious_wakeups)?;
         let hooks = leno_emit::Hooks { runtime: &runtime, fresh: &tables::fresh_registers(&prepared) };
@@ -178,6 +180,20 @@ impl<'a> Prepared<'a> {
             Some(caveat) => format!("{why} ({caveat})"),
             None => why,
         })
+    }
+}
+
+/// That two accesses are not ordered is no matter of the machine: the interpreter knows it, from the steps.
+fn check_order(program: &Program, witness: &Witness, options: &ReplayOptions) -> Result<(), String> {
+    let Claim::Race { second, made: Some(_), .. } = &witness.claim else { return Ok(()) };
+    let image = interp::Image::new(program);
+    let machine = interp::Options { happens_before: true, ..options.machine.clone() };
+    let followed = follow(witness, &image, &machine).map_err(|astray| astray.reason)?;
+    let (follower, None) = followed else { return Err("the steps lead elsewhere".to_string()) };
+    let is_unordered = follower.thread(&second.thread).is_some_and(|id| follower.machine.unordered(id).is_some());
+    match is_unordered {
+        true => Ok(()),
+        false => Err("the steps order the two accesses".to_string()),
     }
 }
 

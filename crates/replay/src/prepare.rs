@@ -3,7 +3,8 @@
 //! In the semantics, reading what was never written asks for an input, and the memory keeps the answer. Compiled code
 //! reads whatever lies there. So the witness is followed on the interpreter first, to learn which of its inputs were
 //! asked for by instructions, which bytes were settled by which steps, and which registers: the run writes those bytes
-//! just before they are read, and begins functions with those registers.
+//! just before they are read, and begins functions with those registers. And which allocation got the memory of which
+//! freed object: addresses are not the same, steps are.
 //!
 //! If the interpreter cannot follow the witness, the real program is the judge all the same: with what was learned so
 //! far.
@@ -11,7 +12,7 @@
 use crate::ReplayOptions;
 use leno_engine::witness::{Given, Inputs};
 use leno_ir::interp::{Image, Machine, Next, Owner, Source, Status, StepResult, ThreadId};
-use leno_ir::program::{Expr, FuncId, LocalId, ObjectKind, Op, Program};
+use leno_ir::program::{Expr, FuncId, Instr, LocalId, ObjectKind, Op, Program};
 use leno_ir::witness::{Input, Witness};
 use std::collections::BTreeMap;
 
@@ -21,6 +22,8 @@ pub(crate) struct Prepared {
     pub inputs: BTreeMap<String, Vec<Input>>,
     pub settled: Vec<Settled>,
     pub fresh: Vec<Fresh>,
+    /// The allocations whose memory is given out again, and those that get it, in order.
+    pub reuses: Vec<Reused>,
     /// What in the program's text asks for inputs, each once.
     pub asking: Vec<String>,
     /// Why the run may differ from the witness.
@@ -40,9 +43,18 @@ pub(crate) struct Settled {
 pub(crate) struct Fresh {
     pub thread: String,
     pub register: (FuncId, LocalId),
-    /// The how-manieth activation of the function in the thread.
+    /// How often it had been undefined in the thread before: each activation of its function counts.
     pub activation: usize,
     pub bits: u64,
+}
+
+/// An allocation that gets the same memory as others.
+pub(crate) struct Reused {
+    pub step: usize,
+    /// The step that allocated the memory first; the same if this is that one.
+    pub from: usize,
+    /// Of all objects that are ever there.
+    pub room: u64,
 }
 
 pub(crate) fn prepare(program: &Program, witness: &Witness, options: &ReplayOptions) -> Prepared {
@@ -53,12 +65,20 @@ pub(crate) fn prepare(program: &Program, witness: &Witness, options: &ReplayOpti
         prepared: Prepared::default(),
         activations: BTreeMap::new(),
         begun: BTreeMap::new(),
+        undefined_again: BTreeMap::new(),
+        allocated: BTreeMap::new(),
     };
     // Without inputs nothing was asked for, and there is nothing to learn.
     if !witness.inputs.is_empty() {
         follower.follow(witness);
     }
-    let Follower { inputs, mut prepared, .. } = follower;
+    let Follower { inputs, mut prepared, allocated, .. } = follower;
+    let reused = allocated.into_values().flatten().filter(|steps| steps.len() > 1);
+    for steps in reused {
+        let (from, room) = (steps[0].0, steps.iter().map(|(_, size)| *size).max().unwrap_or(0));
+        prepared.reuses.extend(steps.into_iter().map(|(step, _)| Reused { step, from, room }));
+    }
+    prepared.reuses.sort_by_key(|reused| reused.step);
     let given = inputs.by_thread();
     // Those that were not asked for: the real program may.
     for (thread, inputs) in &witness.inputs {
@@ -73,10 +93,30 @@ struct Follower<'p> {
     machine: Machine<'p>,
     inputs: Inputs,
     prepared: Prepared,
-    /// By thread: which activations of their functions are active, outermost first.
-    activations: BTreeMap<ThreadId, Vec<usize>>,
+    /// By thread: the activations, outermost first.
+    activations: BTreeMap<ThreadId, Vec<Activation>>,
     /// How many activations of a function a thread has begun.
     begun: BTreeMap<(ThreadId, FuncId), usize>,
+    /// How often a register of a function became undefined again in a thread.
+    undefined_again: BTreeMap<(ThreadId, FuncId), BTreeMap<LocalId, usize>>,
+    /// By address of the interpreter: the steps that allocated what was there, with the sizes; a list for each time that
+    /// the memory was new.
+    allocated: BTreeMap<u64, Vec<Vec<(usize, u64)>>>,
+}
+
+/// How often the registers of an activation had been undefined before, in their thread: in earlier activations, and
+/// in this one.
+#[derive(Clone, Default)]
+struct Activation {
+    times: usize,
+    /// Those that are different.
+    registers: BTreeMap<LocalId, usize>,
+}
+
+impl Activation {
+    fn times(&self, register: LocalId) -> usize {
+        self.registers.get(&register).copied().unwrap_or(self.times)
+    }
 }
 
 impl Follower<'_> {
@@ -113,7 +153,7 @@ impl Follower<'_> {
             }
             Next::Terminator(_) => false,
         };
-        let function = self.note_activation(thread);
+        let (function, activation) = self.note_activation(thread, next);
         let undefined = self.undefined_registers(thread, next);
         let access = self.machine.footprint(thread).filter(|_| reads);
         let before = access.and_then(|at| self.machine.peek(at.address, at.len).ok());
@@ -123,12 +163,17 @@ impl Follower<'_> {
         if self.machine.step(thread, &mut self.inputs) != StepResult::Done {
             return false;
         }
+        self.note_allocation(thread, next, number);
         let mut asked = self.inputs.given()[asked_before..].to_vec();
         if asked.is_empty() {
             return true;
         }
-        let is_instruction = asked.iter().any(|given| given.source == Source::Instruction);
-        if let Some(text) = text.filter(|text| is_instruction && !self.prepared.asking.contains(text)) {
+        let is_chosen = |given: &Given| match given.source {
+            Source::Reuse => given.input.bits & 1 == 1,
+            source => source == Source::Instruction,
+        };
+        let is_chosen = asked.iter().any(is_chosen);
+        if let Some(text) = text.filter(|text| is_chosen && !self.prepared.asking.contains(text)) {
             self.prepared.asking.push(text);
         }
         if let Some(before) = before.filter(|value| !value.is_defined()) {
@@ -139,8 +184,20 @@ impl Follower<'_> {
             let bits = last.map_or(0, |given| given.input.bits);
             self.prepared.settled.push(Settled { step: number, mask: before.undefined, bits, is_left_by_function });
         }
-        self.keep_inputs(thread, function, &undefined, asked);
+        self.keep_inputs(thread, (function, &activation), &undefined, asked);
         true
+    }
+
+    /// Where freed memory may be given out again, every allocation is a step of the witness.
+    fn note_allocation(&mut self, thread: ThreadId, made: Next<'_>, number: usize) {
+        let Next::Instr(Instr { op: Op::Allocate { dst, .. }, .. }) = made else { return };
+        let address = self.machine.local(thread, *dst).bits as u64;
+        let Some(size) = self.machine.object_size(address).filter(|_| number != usize::MAX) else { return };
+        let there = self.allocated.entry(address).or_default();
+        match there.last_mut() {
+            Some(last) if self.machine.was_reused(address) => last.push((number, size)),
+            _ => there.push(vec![(number, size)]),
+        }
     }
 
     /// What stands where a thread is, in the user's own text: models of the library have none to show.
@@ -160,18 +217,27 @@ impl Follower<'_> {
         }
     }
 
-    /// The running function, and by the way which of its activations it is.
-    fn note_activation(&mut self, thread: ThreadId) -> (FuncId, usize) {
+    /// The running function, and which of its activations it is, before its next step.
+    fn note_activation(&mut self, thread: ThreadId, next: Next<'_>) -> (FuncId, Activation) {
         let depth = self.machine.threads()[thread].depth();
         let function = self.machine.image().place(self.machine.pc(thread)).func;
         let active = self.activations.entry(thread).or_default();
+        let begun = self.begun.entry((thread, function)).or_default();
+        let again = self.undefined_again.entry((thread, function)).or_default();
         active.truncate(depth);
         if active.len() < depth {
-            let begun = self.begun.entry((thread, function)).or_default();
-            active.push(*begun);
+            let registers = again.iter().map(|(register, times)| (*register, *begun + times)).collect();
+            active.push(Activation { times: *begun, registers });
             *begun += 1;
         }
-        (function, active.last().copied().unwrap_or(0))
+        let Some(activation) = active.last_mut() else { return (function, Activation::default()) };
+        let before = activation.clone();
+        if let Next::Instr(Instr { op: Op::Undefine { dst }, .. }) = next {
+            let again = again.entry(*dst).or_default();
+            activation.registers.insert(*dst, *begun + *again);
+            *again += 1;
+        }
+        (function, before)
     }
 
     /// The registers that the next step reads and that were never set, in the order in which they are read.
@@ -190,14 +256,14 @@ impl Follower<'_> {
     fn keep_inputs(
         &mut self,
         thread: ThreadId,
-        function: (FuncId, usize),
+        function: (FuncId, &Activation),
         undefined: &[(LocalId, u128)],
         asked: Vec<Given>,
     ) {
         let thread = self.machine.thread_name(thread).to_string();
         let (registers, others): (Vec<_>, Vec<_>) =
             asked.into_iter().partition(|given| given.source == Source::Undefined);
-        let inputs = others.into_iter().map(|given| given.input);
+        let inputs = others.into_iter().filter(|given| given.source != Source::Reuse).map(|given| given.input);
         self.prepared.inputs.entry(thread.clone()).or_default().extend(inputs);
         let is_plain = registers.len() == undefined.len() && undefined.iter().all(|(_, mask)| mask >> 64 == 0);
         if !is_plain && !registers.is_empty() {
@@ -206,7 +272,7 @@ impl Follower<'_> {
         }
         for ((local, mask), given) in undefined.iter().zip(registers) {
             let bits = (given.input.bits & mask) as u64;
-            let (register, activation) = ((function.0, *local), function.1);
+            let (register, activation) = ((function.0, *local), function.1.times(*local));
             self.prepared.fresh.push(Fresh { thread: thread.clone(), register, activation, bits });
         }
     }

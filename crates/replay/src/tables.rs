@@ -3,7 +3,7 @@
 use crate::goal::{Claimed, Code, Goal, Test, code_at};
 use crate::prepare::Prepared;
 use leno_ir::interp::{Place, ViolationKind};
-use leno_ir::program::{FuncId, LocalId, Op, Program};
+use leno_ir::program::{FuncId, LocalId, Op, Program, Reuse};
 use leno_ir::witness::{Claim, Witness};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -12,6 +12,9 @@ const SCHEDULE: &str = include_str!("runtime/schedule.c");
 const SYNCHRONISE: &str = include_str!("runtime/synchronise.c");
 const CONFINE: &str = include_str!("runtime/confine.c");
 const LEAK: &str = include_str!("runtime/leak.c");
+const REUSE: &str = include_str!("runtime/reuse.c");
+/// What takes the place of the allocator if leaks are not looked for.
+const REUSED: &str = "#define leno_allocate(...) LENO_ALLOCATE(__VA_ARGS__)\n#define free(object) LENO_FREE(object)\n";
 const CLAIM: &str = include_str!("runtime/claim.c");
 
 /// All that the emitted program needs besides itself.
@@ -34,10 +37,20 @@ pub(crate) fn runtime(
     write_claim(goal, &names, &mut text);
     let after_scope = matches!(&witness.claim, Claim::Violation { kind: ViolationKind::UseAfterScope, .. });
     let _ = writeln!(text, "#define LENO_NOTES_ACCESSES {}", u8::from(goal.test == Test::Atomicity));
+    let reads_ahead = goal.test == Test::Violation && goal.needs_address_sanitizer;
+    let _ = writeln!(text, "#define LENO_READS_AHEAD {}", u8::from(reads_ahead));
     let _ = writeln!(text, "#define LENO_AFTER_SCOPE {}", u8::from(after_scope));
     write_sections(program, places, &mut text);
-    let leak = if goal.watches_leaks() { LEAK } else { "" };
-    Ok([text.as_str(), SCHEDULE, SYNCHRONISE, CONFINE, CLAIM, leak].join("\n"))
+    let (reuse, leak) = match (program.reuse, goal.watches_leaks()) {
+        (Reuse::Unnoticed, true) => ("", LEAK),
+        (Reuse::Unnoticed, false) => ("", ""),
+        (_, true) => (REUSE, LEAK),
+        (_, false) => (REUSE, REUSED),
+    };
+    if !reuse.is_empty() {
+        write_reuses(prepared, &mut text);
+    }
+    Ok([text.as_str(), SCHEDULE, SYNCHRONISE, CONFINE, CLAIM, reuse, leak].join("\n"))
 }
 
 type Names<'a> = BTreeMap<&'a str, usize>;
@@ -108,6 +121,14 @@ fn write_settled(prepared: &Prepared, out: &mut String) {
         let _ = writeln!(out, "    {{{}, {left}, {{{mask}}}, {{{bits}}}}},", settled.step);
     }
     out.push_str("    {0, 0, {0}, {0}}};\n");
+}
+
+fn write_reuses(prepared: &Prepared, out: &mut String) {
+    out.push_str("static const struct { u32 step, from; ptr room; } leno_reuses[] = {\n");
+    for reuse in &prepared.reuses {
+        let _ = writeln!(out, "    {{{}, {}, {}}},", reuse.step, reuse.from, reuse.room);
+    }
+    out.push_str("    {0, 0, 0}};\n");
 }
 
 /// The registers that do not begin as 0, each once.

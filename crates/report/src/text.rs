@@ -23,12 +23,15 @@ use std::fmt::Write;
 
 /// That no violation exists, for what that was proved, and what was not proved but assumed.
 pub fn safe(covered: &Covered, assumptions: &[Assumption]) -> String {
-    let under = match assumptions.len() {
+    let (orders, others): (Vec<&Assumption>, Vec<&Assumption>) =
+        assumptions.iter().partition(|assumption| assumption.is_sequential_consistency());
+    let consistency = if orders.is_empty() { "" } else { ", under sequential consistency" };
+    let under = match others.len() {
         0 => String::new(),
         1 => ", under 1 assumption".to_string(),
         several => format!(", under {several} assumptions"),
     };
-    let mut report = format!("SAFE: {}{under}\n", covered.statement);
+    let mut report = format!("SAFE: {}{consistency}{under}\n", covered.statement);
     assumptions.iter().for_each(|assumption| _ = writeln!(report, "  assuming: {assumption}"));
     add_details(&mut report, covered);
     report
@@ -64,6 +67,17 @@ pub fn no_ends(ends: &Properties, why: &str) -> String {
     format!("no execution ends in {}, which {why}", named.join(", or in "))
 }
 
+/// The warning that a verdict assumes sequential consistency although this access asks for less.
+pub fn weak_order(program: &Program, span: Span) -> String {
+    let mut out = "warning: this atomic access has a memory order weaker than `seq_cst`\n".to_string();
+    add_excerpt(&mut out, program, span);
+    out.push_str(
+        "  = which accesses race is decided by it, as in C11; what is read is not: executions are taken to be \
+         sequentially consistent\n",
+    );
+    out
+}
+
 fn add_details(report: &mut String, covered: &Covered) {
     covered.details.iter().for_each(|detail| _ = writeln!(report, "  = {detail}"));
 }
@@ -87,7 +101,7 @@ fn evidence(program: &Program, witness: &Witness, replayed: Option<&Replayed>) -
 pub fn summary(program: &Program, claim: &Claim) -> String {
     let spans = match claim {
         Claim::Violation { span, .. } => vec![*span],
-        Claim::Race { first, second } => vec![first.span, second.span],
+        Claim::Race { first, second, .. } => vec![first.span, second.span],
         Claim::Atomicity { first, between, .. } => vec![first.span, between.span],
         Claim::Deadlock { waiting } => waiting.iter().map(|waiting| waiting.span).collect(),
     };
@@ -116,10 +130,13 @@ fn report_witness(program: &Program, witness: &Witness) -> String {
             add_excerpt(&mut out, program, *span);
             let _ = writeln!(out, "  = in thread {thread}: {message}");
         }
-        Claim::Race { first, second } => {
+        Claim::Race { first, second, made } => {
             for racer in [first, second] {
                 add_excerpt(&mut out, program, racer.span);
                 let _ = writeln!(out, "  = in thread {}: {}", racer.thread, racer.access);
+            }
+            if made.is_some() {
+                out.push_str("  = the first comes before the second here, but nothing orders them in C11\n");
             }
         }
         Claim::Atomicity { first, between, second, block } => {

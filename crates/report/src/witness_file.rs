@@ -112,10 +112,27 @@ struct ProgramInfo {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 enum ClaimInfo {
-    Violation { violation: String, thread: String, at: Position, message: String },
-    Race { first: RacerInfo, second: RacerInfo },
-    Deadlock { waiting: Vec<WaitingInfo> },
-    Atomicity { first: RacerInfo, between: RacerInfo, second: RacerInfo, block: String },
+    Violation {
+        violation: String,
+        thread: String,
+        at: Position,
+        message: String,
+    },
+    Race {
+        first: RacerInfo,
+        second: RacerInfo,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        made: Option<usize>,
+    },
+    Deadlock {
+        waiting: Vec<WaitingInfo>,
+    },
+    Atomicity {
+        first: RacerInfo,
+        between: RacerInfo,
+        second: RacerInfo,
+        block: String,
+    },
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -181,7 +198,9 @@ impl WitnessFile {
                 at: position(*span),
                 message: message.clone(),
             },
-            Claim::Race { first, second } => ClaimInfo::Race { first: racer(first), second: racer(second) },
+            Claim::Race { first, second, made } => {
+                ClaimInfo::Race { first: racer(first), second: racer(second), made: *made }
+            }
             Claim::Atomicity { first, between, second, block } => ClaimInfo::Atomicity {
                 first: racer(first),
                 between: racer(between),
@@ -391,7 +410,9 @@ impl<'p> Resolve<'p> {
                 span: self.span(at)?,
                 message: message.clone(),
             },
-            ClaimInfo::Race { first, second } => Claim::Race { first: self.racer(first)?, second: self.racer(second)? },
+            ClaimInfo::Race { first, second, made } => {
+                Claim::Race { first: self.racer(first)?, second: self.racer(second)?, made: *made }
+            }
             ClaimInfo::Atomicity { first, between, second, block } => Claim::Atomicity {
                 first: self.racer(first)?,
                 between: self.racer(between)?,

@@ -3,7 +3,7 @@
 use leno_ir::interp::ViolationKind;
 use leno_ir::program::DataModel;
 
-const KINDS: [(ViolationKind, &str); 23] = [
+const KINDS: [(ViolationKind, &str); 25] = [
     (ViolationKind::Assertion, "assertion"),
     (ViolationKind::DivisionByZero, "division-by-zero"),
     (ViolationKind::SignedOverflow, "signed-overflow"),
@@ -20,6 +20,8 @@ const KINDS: [(ViolationKind, &str); 23] = [
     (ViolationKind::InvalidFree, "invalid-free"),
     (ViolationKind::Uninitialised, "uninitialised"),
     (ViolationKind::InvalidUnlock, "invalid-unlock"),
+    (ViolationKind::InvalidDestroy, "invalid-destroy"),
+    (ViolationKind::UseAfterDestroy, "use-after-destroy"),
     (ViolationKind::InvalidCall, "invalid-call"),
     (ViolationKind::InvalidThread, "invalid-thread"),
     (ViolationKind::Unreachable, "unreachable"),

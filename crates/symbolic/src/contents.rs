@@ -73,19 +73,6 @@ pub fn datum_bytes<A: Addresses>(program: &Program, datum: &Datum, addresses: &m
     Ok(address.to_le_bytes()[..program.model.pointer_bytes() as usize].to_vec())
 }
 
-/// The text at an offset of a static object, up to the first zero; none if there is no zero, or if part of the object
-/// is an address.
-pub fn text_at(program: &Program, object: ObjectId, offset: u64) -> Option<Vec<u8>> {
-    let data = &program.objects[object];
-    let mut bytes = vec![0; data.size as usize];
-    for (at, datum) in &data.init {
-        let Datum::Bytes(piece) = datum else { return None };
-        bytes.get_mut(*at as usize..*at as usize + piece.len())?.copy_from_slice(piece);
-    }
-    let rest = bytes.get(offset as usize..)?;
-    Some(rest[..rest.iter().position(|byte| *byte == 0)?].to_vec())
-}
-
 /// The first bytes of a static object's initial value from an offset on, at most 16, as a number.
 pub fn static_value<A: Addresses>(
     program: &Program,

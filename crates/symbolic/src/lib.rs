@@ -12,7 +12,7 @@
 //! // A mutex whose owner is unknown, locked by thread 1.
 //! let mut terms = Terms::new();
 //! let (owner, me) = (terms.variable(Sort::Bits(32), "owner"), terms.bits(32, 1));
-//! let caller = Caller { me, operand: None, reading: None };
+//! let caller = Caller { me, operand: None, reading: None, may_be_destroyed: false };
 //! let step = transition(&mut terms, &SyncOp::TryLock(LockKind::Mutex), caller, &[owner]);
 //!
 //! // It becomes the owner exactly where the mutex is free.

@@ -1,15 +1,17 @@
-//! What library functions that are known, but not part of the program, return and write: input, output, the time.
+//! What library functions that are known, but not part of the program, return, read and write: input, output, the time.
 //!
-//! The results of input functions, and what they write to memory, are unconstrained, so that a proof holds for every
-//! input. The interpreter, which has to confirm a model, has an empty standard input and no files. So an effect has
-//! *plain* conditions, which say that nothing comes in: models that keep them are worth asking for first, since the
+//! What they access is in the table of [`leno_ir::library_memory`]; here it becomes addresses, lengths and conditions as
+//! terms. The results of input functions, and what they write to memory, are unconstrained, so that a proof holds for
+//! every input. The interpreter, which has to confirm a model, has an empty standard input and no files. So an effect
+//! has *plain* conditions, which say that nothing comes in: models that keep them are worth asking for first, since the
 //! others may not be confirmed.
 //!
 //! Functions that depend on nothing but the values of their arguments are in [`crate::floats`].
 
 use crate::operators::{fit, width};
-use leno_ir::interp::directive::{Count, Length, Print, Scan};
-use leno_ir::program::{Body, DataModel, Function, Type};
+use leno_ir::interp::directive::{Count, Length, PlacedPrint, Scan};
+use leno_ir::library_memory::{self, Arguments, Extent, Touch, touches};
+use leno_ir::program::{DataModel, Function};
 use leno_logic::term::{Sort, Term, Terms};
 
 /// What a call can see of an engine's memory.
@@ -18,22 +20,43 @@ pub trait Surroundings {
     fn model(&self) -> DataModel;
     /// The constant text that begins at an address.
     fn constant_text(&mut self, address: Term) -> Option<Vec<u8>>;
-    /// How many bytes there are from an address to the end of its object, if the function can write there.
+    /// How many bytes there are from an address to the end of its object, if it is known.
     fn room(&mut self, address: u64) -> Option<u64>;
-    /// The pointer at an address in an area of variable arguments.
-    fn pointer_at(&mut self, address: u64) -> Option<Term>;
-    /// Whether bytes up to a zero can be read at an address.
-    fn is_text(&mut self, address: Term) -> bool;
+    /// The word at an address in an area of variable arguments.
+    fn word_at(&mut self, address: u64) -> Option<Term>;
     /// Whether an address is that of an open stream.
     fn is_stream(&self, address: u64) -> bool;
+}
+
+/// How much is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReadLength {
+    Bytes(u64),
+    /// Up to and with a zero, but not more than so many bytes.
+    Text {
+        most: Option<u64>,
+    },
+}
+
+/// Bytes that are read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Read {
+    pub address: Term,
+    pub length: ReadLength,
+    /// The parameter that is the address, or among whose variable arguments it is.
+    pub parameter: u32,
 }
 
 /// Bytes that get any value, where the condition holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Overwritten {
-    pub address: u64,
+    pub address: Term,
     pub bytes: u64,
     pub condition: Term,
+    /// It is a text: one of the bytes is the zero at its end.
+    pub is_text: bool,
+    /// As of a [`Read`].
+    pub parameter: u32,
 }
 
 /// What a call does.
@@ -41,6 +64,7 @@ pub struct Overwritten {
 pub struct Effect {
     /// None if the function returns nothing.
     pub result: Option<Term>,
+    pub reads: Vec<Read>,
     pub writes: Vec<Overwritten>,
     /// What holds of the result.
     pub constraints: Vec<Term>,
@@ -48,12 +72,13 @@ pub struct Effect {
     pub plain: Vec<Term>,
     /// It may write more than there is room for.
     pub may_overrun: bool,
+    /// It reads something that is not among its reads.
+    pub reads_more: bool,
 }
 
 /// The name that a function has in the standard.
 pub fn standard_name(function: &Function) -> &str {
-    let name = ["__isoc99_", "__isoc23_"].iter().find_map(|prefix| function.name.strip_prefix(prefix));
-    name.unwrap_or(&function.name)
+    library_memory::standard_name(&function.name)
 }
 
 /// The result of a function that depends on nothing but its arguments; none if it has to be left open.
@@ -71,72 +96,20 @@ pub fn pure_call(terms: &mut Terms, model: DataModel, function: &Function, value
     has_rule.then(|| crate::floats::Floats { terms, model }.library(&function.name, result, &arguments))
 }
 
-/// What a call of a known function does; none if that has no rule here.
+/// What a call of a known function does; none if that is not known here.
 pub fn call(around: &mut impl Surroundings, function: &Function, values: &[Option<Term>]) -> Option<Effect> {
-    let Some(ty) = function.ret else { return Some(Effect::default()) };
-    let (name, word) = (standard_name(function), around.model().pointer_bytes());
-    let width = width(around.model(), ty);
-    let result = around.terms().variable(Sort::Bits(width), name.to_string());
-    let mut call = Call { around, name, values, width, effect: Effect { result: Some(result), ..Effect::default() } };
-    match name {
-        "time" => call.overwrite(0, word)?,
-        "gettimeofday" | "clock_gettime" => {
-            call.overwrite(usize::from(name == "clock_gettime"), 2 * word)?;
-            call.effect.result = Some(call.number(0));
-        }
-        "scanf" | "fscanf" | "sscanf" => call.scan(result)?,
-        "sprintf" | "snprintf" => call.print_to_memory()?,
-        "fgets" | "read" | "fread" => call.read_bytes(result)?,
-        "getchar" | "getc" | "fgetc" | "_IO_getc" => {
-            let byte = call.around.terms().variable(Sort::Bits(8), name.to_string());
-            let byte = call.around.terms().zero_extend(byte, width);
-            let end = call.end_of_input();
-            call.returns_unless_plain(byte, end);
-        }
-        "fopen" | "fopen64" => {
-            let mode = call.argument(1).and_then(|mode| call.around.constant_text(mode));
-            if mode.is_some_and(|mode| mode.starts_with(b"r")) {
-                let null = call.number(0);
-                call.returns_unless_plain(result, null);
-            }
-        }
-        _ => {
-            let Body::External(external) = &function.body else { return None };
-            let mut is_null = |index: &u32| call.known(*index as usize) == Some(0);
-            if !external.writes.iter().all(&mut is_null) {
-                return None;
-            }
-        }
-    }
-    Some(call.effect)
-}
-
-/// Whether all that a function reads are texts, for certain.
-pub fn reads_texts(around: &mut impl Surroundings, function: &Function, values: &[Option<Term>]) -> bool {
-    let Body::External(external) = &function.body else { return false };
-    if external.pure {
-        return true;
-    }
     let name = standard_name(function);
     let mut call = Call { around, name, values, width: 0, effect: Effect::default() };
-    let fixed = (function.params as usize).saturating_sub(usize::from(external.variadic));
-    for (index, local) in function.locals.iter().take(fixed).enumerate() {
-        if local.ty != Type::Ptr || external.writes.contains(&(index as u32)) {
-            continue;
-        }
-        let Some(value) = call.argument(index) else { return false };
-        let may_be_null = matches!(name, "fflush" | "perror" | "gettimeofday" | "setbuf" | "setvbuf");
-        let known = call.known(index);
-        let is_good = known.is_some_and(|address| call.around.is_stream(address) || (address == 0 && may_be_null));
-        let has_length = matches!(name, "fwrite" | "write" | "gettimeofday");
-        if !is_good && (has_length || !call.around.is_text(value)) {
-            return false;
-        }
+    if let Some(ty) = function.ret {
+        call.width = width(call.around.model(), ty);
+        call.effect.result = Some(call.around.terms().variable(Sort::Bits(call.width), name.to_string()));
     }
-    if !external.variadic || name.ends_with("scanf") {
-        return !name.starts_with('v');
+    let touches = touches(name);
+    for touch in touches {
+        call.touch(*touch)?;
     }
-    call.prints_texts(fixed).unwrap_or(false)
+    call.constrain_result()?;
+    Some(call.effect)
 }
 
 /// A call whose effect is being collected.
@@ -179,34 +152,64 @@ impl<S: Surroundings> Call<'_, S> {
         result
     }
 
-    /// Any bytes where an argument points to; nothing where it is null.
-    fn overwrite(&mut self, index: usize, bytes: u64) -> Option<()> {
-        let address = self.known(index)?;
-        if address != 0 {
-            self.effect.writes.push(Overwritten { address, bytes, condition: Term::TRUE });
+    fn touch(&mut self, touch: Touch) -> Option<()> {
+        match touch {
+            Touch::Reads(index, extent) => self.read(index, extent),
+            Touch::Writes(index, extent) | Touch::Receives(index, extent) => self.overwrite(index, extent)?,
+            Touch::Prints { format, arguments } => match self.print(format, arguments) {
+                Some(()) => {}
+                None => self.effect.reads_more = true,
+            },
+            Touch::Scans { format, arguments } => self.scan(format, arguments)?,
+            Touch::Stream(index) => {
+                let may_be_null = self.name == "fflush";
+                let known = self.known(index as usize);
+                let is_open = known.is_some_and(|at| self.around.is_stream(at) || (at == 0 && may_be_null));
+                self.effect.reads_more |= !is_open;
+            }
         }
         Some(())
     }
 
-    /// `fgets`, `read`, `fread`: bytes from a file.
-    fn read_bytes(&mut self, result: Term) -> Option<()> {
-        let (place, most) = match self.name {
-            "fgets" => (0, self.known(1)?),
-            "read" => (1, self.known(2)?),
-            _ => (0, self.known(1)?.checked_mul(self.known(2)?)?),
-        };
-        self.overwrite(place, most)?;
-        let zero = self.number(0);
-        if self.name == "fgets" {
-            let buffer = self.argument(0)?;
-            self.returns_unless_plain(buffer, zero);
-            return Some(());
+    /// What the result of a function can be.
+    fn constrain_result(&mut self) -> Option<()> {
+        let Some(result) = self.effect.result else { return Some(()) };
+        match self.name {
+            "gettimeofday" | "clock_gettime" => self.effect.result = Some(self.number(0)),
+            "fgets" | "fgets_unlocked" => {
+                let (buffer, null) = (self.argument(0)?, self.number(0));
+                let result = self.returns_unless_plain(buffer, null);
+                let fails = self.around.terms().eq(result, null);
+                let succeeds = self.around.terms().not(fails);
+                self.effect.writes.iter_mut().for_each(|write| write.condition = succeeds);
+            }
+            "read" | "pread" | "pread64" => self.returns_count(result, 2, true)?,
+            "fread" | "fread_unlocked" => self.returns_count(result, 2, false)?,
+            "getchar" | "getc" | "fgetc" | "_IO_getc" | "getchar_unlocked" | "getc_unlocked" | "fgetc_unlocked" => {
+                let byte = self.around.terms().variable(Sort::Bits(8), self.name.to_string());
+                let (width, end) = (self.width, self.end_of_input());
+                let byte = self.around.terms().zero_extend(byte, width);
+                self.returns_unless_plain(byte, end);
+            }
+            "fopen" | "fopen64" => {
+                let mode = self.argument(1).and_then(|mode| self.around.constant_text(mode));
+                if mode.is_some_and(|mode| mode.starts_with(b"r")) {
+                    let null = self.number(0);
+                    self.returns_unless_plain(result, null);
+                }
+            }
+            _ => {}
         }
-        let limit = if self.name == "read" { most } else { self.known(2)? };
-        let (limit, error) = (self.number(limit.into()), self.number(u128::MAX));
+        Some(())
+    }
+
+    /// The result is at most what a parameter says, or perhaps -1.
+    fn returns_count(&mut self, result: Term, index: usize, may_fail: bool) -> Option<()> {
+        let limit = self.known(index)?;
+        let (limit, error, zero) = (self.number(limit.into()), self.number(u128::MAX), self.number(0));
         let terms = self.around.terms();
         let mut fits = terms.ule(result, limit);
-        if self.name == "read" {
+        if may_fail {
             let failed = terms.eq(result, error);
             fits = terms.or2(fits, failed);
         }
@@ -215,10 +218,87 @@ impl<S: Surroundings> Call<'_, S> {
         Some(())
     }
 
+    /// So many bytes, if that is known.
+    fn bytes(&mut self, extent: Extent) -> Option<u64> {
+        match extent {
+            Extent::Fixed(bytes) => Some(bytes),
+            Extent::Words(words) => Some(words * self.around.model().pointer_bytes()),
+            Extent::Bytes(index) => self.known(index as usize),
+            Extent::Product(a, b) => self.known(a as usize)?.checked_mul(self.known(b as usize)?),
+            Extent::Text | Extent::Printed | Extent::PrintedWithin(_) => None,
+        }
+    }
+
+    fn read(&mut self, parameter: u32, extent: Extent) {
+        let Some(address) = self.argument(parameter as usize) else {
+            self.effect.reads_more = true;
+            return;
+        };
+        if self.name == "perror" && self.known(parameter as usize) == Some(0) {
+            return;
+        }
+        let length = match extent {
+            Extent::Text => Some(ReadLength::Text { most: None }),
+            extent => self.bytes(extent).map(ReadLength::Bytes),
+        };
+        match length {
+            Some(length) => self.effect.reads.push(Read { address, length, parameter }),
+            None => self.effect.reads_more = true,
+        }
+    }
+
+    /// Any bytes where an argument points to; nothing where it is null.
+    fn overwrite(&mut self, parameter: u32, extent: Extent) -> Option<()> {
+        let address = self.argument(parameter as usize)?;
+        let known = self.known(parameter as usize);
+        if known == Some(0) && matches!(self.name, "snprintf" | "vsnprintf" | "time" | "gettimeofday" | "clock_gettime")
+            || known == Some(0) && self.name.starts_with("strto")
+        {
+            return Some(());
+        }
+        let room = known.and_then(|known| self.around.room(known));
+        let bytes = match extent {
+            Extent::Printed => self.longest().map(|longest| longest + 1),
+            Extent::PrintedWithin(index) => {
+                let most = self.known(index as usize)?;
+                Some(self.longest().map_or(most, |longest| most.min(longest + 1)))
+            }
+            extent => Some(self.bytes(extent)?),
+        };
+        let may_be_less = !matches!(extent, Extent::Fixed(_) | Extent::Words(_));
+        let bytes = match (bytes, room) {
+            (Some(bytes), Some(room)) if bytes > room && may_be_less => {
+                self.effect.may_overrun = true;
+                room
+            }
+            (Some(bytes), _) => bytes,
+            (None, room) => {
+                self.effect.may_overrun = true;
+                room?
+            }
+        };
+        let is_text = matches!(extent, Extent::Printed | Extent::PrintedWithin(_)) || self.name.starts_with("fgets");
+        self.effect.writes.push(Overwritten { address, bytes, condition: Term::TRUE, is_text, parameter });
+        Some(())
+    }
+
+    /// Where the variable arguments begin.
+    fn first_argument(&mut self, arguments: Arguments) -> Option<u64> {
+        let at = self.known(arguments.parameter() as usize)?;
+        match (arguments, self.around.model()) {
+            (Arguments::Area(_), _) | (Arguments::List(_), DataModel::Ilp32) => Some(at),
+            (Arguments::List(_), DataModel::Lp64) => {
+                let area = self.around.word_at(at.checked_add(8)?)?;
+                self.around.terms().as_bits(area).map(|bits| bits as u64)
+            }
+        }
+    }
+
     /// The `scanf` family: so many of the places are written, from the first one on, as the result says.
-    fn scan(&mut self, count: Term) -> Option<()> {
-        let format = usize::from(self.name != "scanf");
-        let text = self.argument(format)?;
+    fn scan(&mut self, format: u32, arguments: Arguments) -> Option<()> {
+        self.read(format, Extent::Text);
+        let count = self.effect.result?;
+        let text = self.argument(format as usize)?;
         let text = self.around.constant_text(text)?;
         let word = self.around.model().pointer_bytes();
         let directives = Scan::all(&text, word)?;
@@ -228,17 +308,26 @@ impl<S: Surroundings> Call<'_, S> {
         let (is_end, fits) = (terms.eq(count, end), terms.ule(count, most));
         let fits = terms.or2(is_end, fits);
         self.effect.constraints.push(fits);
-        let result = if self.name == "sscanf" { count } else { self.returns_unless_plain(count, end) };
-        let mut next = self.known(format + 1)?;
+        let is_text = self.name.ends_with("sscanf");
+        let result = if is_text { count } else { self.returns_unless_plain(count, end) };
+        let mut next = self.first_argument(arguments)?;
         let mut assigned = 0;
         for directive in directives.into_iter().filter(|directive| !directive.suppressed) {
-            let pointer = self.next_pointer(&mut next)?;
-            let address = self.around.terms().as_bits(pointer)? as u64;
+            let address = self.next_word(&mut next)?;
             let is_count = directive.conversion == b'n';
             let condition = self.is_reached(assigned, result, is_count);
             assigned += u128::from(!is_count);
-            let bytes = self.scanned_bytes(&directive, address)?;
-            self.effect.writes.push(Overwritten { address, bytes, condition });
+            let bytes = match directive.most_bytes(word) {
+                Some(bytes) => bytes,
+                None if matches!(directive.conversion, b's' | b'[') && directive.length == Length::Int => {
+                    self.effect.may_overrun = true;
+                    let known = self.around.terms().as_bits(address)? as u64;
+                    self.around.room(known)?
+                }
+                None => return None,
+            };
+            let (parameter, is_text) = (arguments.parameter(), matches!(directive.conversion, b's' | b'['));
+            self.effect.writes.push(Overwritten { address, bytes, condition, is_text, parameter });
         }
         Some(())
     }
@@ -259,66 +348,65 @@ impl<S: Surroundings> Call<'_, S> {
         terms.or2(goes_beyond, counted)
     }
 
-    /// How many bytes a directive of `scanf` may write.
-    fn scanned_bytes(&mut self, directive: &Scan, address: u64) -> Option<u64> {
-        let word = self.around.model().pointer_bytes();
-        Some(match (directive.conversion, directive.width) {
-            (b's' | b'[' | b'c', _) if directive.length != Length::Int => return None,
-            (b's' | b'[', Some(width)) => (width as u64).checked_add(1)?,
-            (b'c', width) => width.unwrap_or(1) as u64,
-            (b's' | b'[', None) => {
-                self.effect.may_overrun = true;
-                self.around.room(address)?
-            }
-            (b'd' | b'i' | b'u' | b'x' | b'X' | b'o' | b'n', _) => directive.length.bytes(word),
-            (b'p', _) => word,
-            (b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A', _) => u64::from(directive.float_kind().bits() / 8),
-            _ => return None,
-        })
-    }
-
-    /// `sprintf` and `snprintf`.
-    fn print_to_memory(&mut self) -> Option<()> {
-        let room = match self.known(0)? {
-            0 => return (self.name == "snprintf").then_some(()),
-            address => self.around.room(address)?,
-        };
-        let bytes = match self.name {
-            "snprintf" => self.known(1)?,
-            _ => match self.longest() {
-                Some(longest) if longest < room => longest + 1,
-                _ => {
-                    self.effect.may_overrun = true;
-                    room
+    /// The `printf` family: the texts that are printed are read, and `%n` is written.
+    fn print(&mut self, format: u32, arguments: Arguments) -> Option<()> {
+        self.read(format, Extent::Text);
+        let text = self.argument(format as usize)?;
+        let text = self.around.constant_text(text)?;
+        let directives = PlacedPrint::all(&text, self.around.model().pointer_bytes())?;
+        if directives.is_empty() {
+            return Some(());
+        }
+        let area = self.first_argument(arguments)?;
+        let parameter = arguments.parameter();
+        for placed in directives {
+            match self.printed(&placed, area)? {
+                Printed::Value => {}
+                Printed::Text { address, most } => {
+                    // (A null pointer is printed as a word.)
+                    if self.around.terms().as_bits(address) != Some(0) {
+                        self.effect.reads.push(Read { address, length: ReadLength::Text { most }, parameter });
+                    }
                 }
-            },
-        };
-        self.overwrite(0, bytes)
+                Printed::Count { address, bytes } => {
+                    let condition = Term::TRUE;
+                    self.effect.writes.push(Overwritten { address, bytes, condition, is_text: false, parameter });
+                }
+            }
+        }
+        Some(())
     }
 
-    /// The most bytes that `sprintf` may print.
+    /// The most bytes that a function that prints to memory may print.
     fn longest(&mut self) -> Option<u64> {
-        let text = self.argument(1)?;
+        let (format, arguments) = touches(self.name).iter().find_map(|touch| match touch {
+            Touch::Prints { format, arguments } => Some((*format, *arguments)),
+            _ => None,
+        })?;
+        let text = self.argument(format as usize)?;
         let text = self.around.constant_text(text)?;
         let mut longest = text.len() as u64;
-        let mut next = self.known(2)?;
-        for (directive, letters) in Print::all(&text, self.around.model().pointer_bytes())? {
-            let address = self.printed(&directive, &mut next)?;
+        let area = self.first_argument(arguments)?;
+        for placed in PlacedPrint::all(&text, self.around.model().pointer_bytes())? {
+            let printed = self.printed(&placed, area)?;
+            let PlacedPrint { directive, letters, .. } = placed;
             let width = match directive.width {
                 Some(Count::Argument(_)) => return None,
                 Some(Count::Number(width)) => width,
                 None => 0,
             };
-            let most = match (directive.conversion, directive.precision) {
-                (b'%' | b'c', _) => 1,
-                (b's', _) => {
-                    let address = self.around.terms().as_bits(address?)? as u64;
-                    self.around.room(address)?
+            let most = match (printed, directive.conversion, directive.precision) {
+                (Printed::Text { address, most }, _, _) => {
+                    let address = self.around.terms().as_bits(address);
+                    let room = address.and_then(|address| self.around.room(address as u64));
+                    room.unwrap_or(u64::MAX).min(most.unwrap_or(u64::MAX))
                 }
-                (b'd' | b'i' | b'u', None) if directive.length.bytes(8) <= 4 => 11,
-                (b'd' | b'i' | b'u', None) => 20,
+                (Printed::Count { .. }, _, _) => 0,
+                (_, b'%' | b'c', _) => 1,
+                (_, b'd' | b'i' | b'u', None) if directive.length.bytes(8) <= 4 => 11,
+                (_, b'd' | b'i' | b'u', None) => 20,
                 // Octal digits, a sign and a prefix.
-                (b'o' | b'x' | b'X' | b'p', None) => 25,
+                (_, b'o' | b'x' | b'X' | b'p', None) => 25,
                 _ => return None,
             };
             longest = longest.checked_add(most.max(width))?.saturating_sub(letters as u64);
@@ -326,51 +414,48 @@ impl<S: Surroundings> Call<'_, S> {
         Some(longest)
     }
 
-    /// Whether all texts that a function prints, whose format is argument `fixed - 1`, are texts for certain.
-    fn prints_texts(&mut self, fixed: usize) -> Option<bool> {
-        let format = self.argument(fixed.checked_sub(1)?)?;
-        let format = self.around.constant_text(format)?;
-        let directives = Print::all(&format, self.around.model().pointer_bytes())?;
-        let Some(mut next) = self.known(fixed) else { return Some(directives.is_empty()) };
-        for (directive, _) in directives {
-            if let Some(address) = self.printed(&directive, &mut next)?
-                && !self.around.is_text(address)
-            {
-                return Some(false);
-            }
-        }
-        Some(true)
-    }
-
-    /// Moves past the argument of a directive that prints; gives it if it is the address of a text. None where it is of
-    /// a kind that is not understood here.
-    fn printed(&mut self, directive: &Print, next: &mut u64) -> Option<Option<Term>> {
-        let word = self.around.model().pointer_bytes();
-        let is_argument = |count: &Option<Count>| matches!(count, Some(Count::Argument(_)));
-        *next += word * [directive.width, directive.precision].iter().filter(|count| is_argument(count)).count() as u64;
+    /// What a directive prints, whose arguments are in this area. None if it is not known where that is.
+    fn printed(&mut self, placed: &PlacedPrint, area: u64) -> Option<Printed> {
+        let PlacedPrint { directive, precision_at, value_at, .. } = placed;
         match directive.conversion {
-            _ if directive.position.is_some() => return None,
-            b'%' => {}
-            b's' if directive.precision.is_none() && directive.length == Length::Int => {
-                return Some(Some(self.next_pointer(next)?));
+            b's' => {
+                let most = match (directive.precision, precision_at) {
+                    (Some(Count::Number(count)), _) => Some(count),
+                    (_, Some(at)) => {
+                        let count = self.around.word_at(area + at)?;
+                        // (A negative one is none.)
+                        u64::try_from(self.around.terms().as_bits(count)? as u32 as i32).ok()
+                    }
+                    _ => None,
+                };
+                Some(Printed::Text { address: self.around.word_at(area + value_at)?, most })
             }
-            b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A' => match (directive.length, word) {
-                (Length::LongDouble, 8) => *next = next.checked_next_multiple_of(16)? + 16,
-                (Length::LongDouble, _) => *next += 12,
-                _ => *next += 8,
-            },
-            b'd' | b'i' | b'u' | b'x' | b'X' | b'o' => *next += directive.length.bytes(word).max(word),
-            b'c' if directive.length == Length::Int => *next += word,
-            b'p' => *next += word,
-            _ => return None,
+            b'n' => {
+                let bytes = directive.length.bytes(self.around.model().pointer_bytes());
+                Some(Printed::Count { address: self.around.word_at(area + value_at)?, bytes })
+            }
+            _ => Some(Printed::Value),
         }
-        Some(None)
     }
 
-    /// The next pointer among variable arguments.
-    fn next_pointer(&mut self, next: &mut u64) -> Option<Term> {
-        let pointer = self.around.pointer_at(*next)?;
+    /// The next word among variable arguments.
+    fn next_word(&mut self, next: &mut u64) -> Option<Term> {
+        let word = self.around.word_at(*next)?;
         *next += self.around.model().pointer_bytes();
-        Some(pointer)
+        Some(word)
     }
+}
+
+/// What the argument of a directive that prints is.
+enum Printed {
+    Value,
+    Text {
+        address: Term,
+        most: Option<u64>,
+    },
+    /// A number of so many bytes is written there.
+    Count {
+        address: Term,
+        bytes: u64,
+    },
 }

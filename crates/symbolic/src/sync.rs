@@ -16,7 +16,7 @@
 use crate::operators::fit;
 use crate::update::Write;
 use leno_ir::interp::ViolationKind;
-use leno_ir::program::{DataModel, LockKind, SyncOp};
+use leno_ir::program::{DataModel, SyncOp};
 use leno_logic::term::{Term, Terms};
 
 const EPERM: u128 = 1;
@@ -64,6 +64,8 @@ pub struct Caller {
     pub operand: Option<Term>,
     /// How often the thread holds this read-write lock for reading, which only the thread knows.
     pub reading: Option<Term>,
+    /// Whether a lock may have been destroyed: the program does that somewhere.
+    pub may_be_destroyed: bool,
 }
 
 /// What a step does, where it is enabled.
@@ -75,7 +77,7 @@ pub struct Transition {
     /// What the step returns: 32 bits, or 64 where it is a ticket.
     pub result: Term,
     /// What is wrong, and when. Nothing else counts there.
-    pub violation: Option<(ViolationKind, Term)>,
+    pub violations: Vec<(ViolationKind, Term)>,
     /// How often the thread holds the lock for reading afterwards, if that changes.
     pub reading: Option<Term>,
 }
@@ -91,7 +93,7 @@ pub struct WithResult {
 
 impl Transition {
     fn new(enabled: Enabled, writes: Vec<Write>, result: Term) -> Transition {
-        Transition { enabled, writes, result, violation: None, reading: None }
+        Transition { enabled, writes, result, violations: Vec::new(), reading: None }
     }
 
     fn always(writes: Vec<Write>, result: Term) -> Transition {
@@ -182,10 +184,10 @@ pub fn transition(terms: &mut Terms, op: &SyncOp, caller: Caller, old: &[Term]) 
             let new = [zero, zero, kind].into_iter().take(old.len());
             Transition::always(new.map(Write::always).collect(), zero)
         }
-        (SyncOp::LockDestroy(lock), &[owner, ..]) => destroy_lock(terms, *lock, owner),
-        (SyncOp::Lock(_) | SyncOp::CondRelock, &[_, ..]) => lock(terms, caller.me, old, false),
-        (SyncOp::TryLock(_), &[_, ..]) => lock(terms, caller.me, old, true),
-        (SyncOp::Unlock(_) | SyncOp::CondSleep { .. }, &[_, ..]) => unlock(terms, caller.me, old),
+        (SyncOp::LockDestroy(_), &[owner, ..]) => destroy_lock(terms, owner),
+        (SyncOp::Lock(_) | SyncOp::CondRelock, &[_, ..]) => lock(terms, caller, old, false),
+        (SyncOp::TryLock(_), &[_, ..]) => lock(terms, caller, old, true),
+        (SyncOp::Unlock(_) | SyncOp::CondSleep { .. }, &[_, ..]) => unlock(terms, caller, old),
         (SyncOp::SemInit { .. }, _) => {
             let (value, most) = (operand(terms, caller), word(terms, MOST));
             let fits = terms.ule(value, most);
@@ -249,7 +251,7 @@ struct Mutex {
 }
 
 impl Mutex {
-    fn of(terms: &mut Terms, me: Term, words: &[Term]) -> Mutex {
+    fn of(terms: &mut Terms, caller: Caller, words: &[Term]) -> Mutex {
         let is_kind = |terms: &mut Terms, kind| match words.get(2) {
             None => Term::FALSE,
             Some(&word) => {
@@ -262,38 +264,48 @@ impl Mutex {
             is_recursive: is_kind(terms, RECURSIVE),
             checks_errors: is_kind(terms, ERROR_CHECKING),
             is_free: is(terms, words[0], 0),
-            is_mine: terms.eq(words[0], me),
-            is_destroyed: is(terms, words[0], DESTROYED),
+            is_mine: terms.eq(words[0], caller.me),
+            is_destroyed: is_destroyed(terms, caller, words[0]),
         }
     }
 }
 
-fn lock(terms: &mut Terms, me: Term, old: &[Term], is_try: bool) -> Transition {
-    let mutex = Mutex::of(terms, me, old);
+/// Whether the owner says that a lock was destroyed.
+fn is_destroyed(terms: &mut Terms, caller: Caller, owner: Term) -> Term {
+    if caller.may_be_destroyed { is(terms, owner, DESTROYED) } else { Term::FALSE }
+}
+
+/// That a lock is used which was destroyed.
+fn use_after_destroy(is_destroyed: Term) -> Option<(ViolationKind, Term)> {
+    (is_destroyed != Term::FALSE).then_some((ViolationKind::UseAfterDestroy, is_destroyed))
+}
+
+fn lock(terms: &mut Terms, caller: Caller, old: &[Term], is_try: bool) -> Transition {
+    let mutex = Mutex::of(terms, caller, old);
     let again = terms.and2(mutex.is_mine, mutex.is_recursive);
     let got = terms.or2(mutex.is_free, again);
-    let mut writes = vec![Write::when(mutex.is_free, me)];
+    let mut writes = vec![Write::when(mutex.is_free, caller.me)];
     if let &[_, count, kind] = old {
         let one = word(terms, 1);
         let more = terms.add(count, one);
         let count = terms.ite(mutex.is_free, one, more);
         writes.extend([Write::when(got, count), Write::never(kind)]);
     }
-    let (zero, invalid) = (word(terms, 0), word(terms, EINVAL));
+    let zero = word(terms, 0);
     let busy = word(terms, if is_try { EBUSY } else { EDEADLK });
-    let failed = terms.ite(mutex.is_destroyed, invalid, busy);
-    let result = terms.ite(got, zero, failed);
+    let result = terms.ite(got, zero, busy);
+    let violations = use_after_destroy(mutex.is_destroyed).into_iter().collect();
     if is_try {
-        return Transition::always(writes, result);
+        return Transition { violations, ..Transition::always(writes, result) };
     }
     let asks = terms.or2(mutex.is_recursive, mutex.checks_errors);
     let may_ask = terms.and2(mutex.is_mine, asks);
     let enabled = terms.or(&[mutex.is_free, mutex.is_destroyed, may_ask]);
-    Transition::new(Enabled::Lock(enabled), writes, result)
+    Transition { violations, ..Transition::new(Enabled::Lock(enabled), writes, result) }
 }
 
-fn unlock(terms: &mut Terms, me: Term, old: &[Term]) -> Transition {
-    let mutex = Mutex::of(terms, me, old);
+fn unlock(terms: &mut Terms, caller: Caller, old: &[Term]) -> Transition {
+    let mutex = Mutex::of(terms, caller, old);
     let (zero, one) = (word(terms, 0), word(terms, 1));
     let writes = match old {
         &[_, count, kind] => {
@@ -307,23 +319,20 @@ fn unlock(terms: &mut Terms, me: Term, old: &[Term]) -> Transition {
     let asks = terms.or2(mutex.is_recursive, mutex.checks_errors);
     let good = terms.or(&[mutex.is_mine, mutex.is_destroyed, asks]);
     let bad = terms.not(good);
-    let (invalid, denied) = (word(terms, EINVAL), word(terms, EPERM));
-    let failed = terms.ite(mutex.is_destroyed, invalid, denied);
-    let result = terms.ite(mutex.is_mine, zero, failed);
-    Transition { violation: Some((ViolationKind::InvalidUnlock, bad)), ..Transition::always(writes, result) }
+    let denied = word(terms, EPERM);
+    let result = terms.ite(mutex.is_mine, zero, denied);
+    let mut violations = vec![(ViolationKind::InvalidUnlock, bad)];
+    violations.extend(use_after_destroy(mutex.is_destroyed));
+    Transition { violations, ..Transition::always(writes, result) }
 }
 
-fn destroy_lock(terms: &mut Terms, lock: LockKind, owner: Term) -> Transition {
-    let destroyed = word(terms, DESTROYED);
+fn destroy_lock(terms: &mut Terms, owner: Term) -> Transition {
+    let (destroyed, zero) = (word(terms, DESTROYED), word(terms, 0));
     let (free, dead) = (is(terms, owner, 0), terms.eq(owner, destroyed));
     let good = terms.or2(free, dead);
-    let result = result(terms, good, EBUSY);
-    let write = match lock {
-        LockKind::Mutex => Write::when(free, destroyed),
-        // One that is destroyed can be used as before.
-        LockKind::Spin => Write::never(owner),
-    };
-    Transition::always(vec![write], result)
+    let held = terms.not(good);
+    let violations = vec![(ViolationKind::InvalidDestroy, held), (ViolationKind::UseAfterDestroy, dead)];
+    Transition { violations, ..Transition::always(vec![Write::when(free, destroyed)], zero) }
 }
 
 // --- semaphores, once flags, barriers
@@ -373,8 +382,10 @@ fn barrier(terms: &mut Terms, op: &SyncOp, caller: Caller, [expected, arrived, g
         }
         SyncOp::BarrierDestroy => {
             let good = terms.eq(arrived, zero);
-            let result = result(terms, good, EBUSY);
-            Transition::always(vec![Write::when(good, zero), never[1], never[2]], result)
+            let in_use = terms.not(good);
+            let writes = vec![Write::when(good, zero), never[1], never[2]];
+            let violations = vec![(ViolationKind::InvalidDestroy, in_use)];
+            Transition { violations, ..Transition::always(writes, zero) }
         }
         SyncOp::BarrierLeave { .. } => {
             let ticket = caller.operand.unwrap_or(zero);
@@ -403,7 +414,8 @@ fn barrier(terms: &mut Terms, op: &SyncOp, caller: Caller, [expected, arrived, g
             let last = terms.bool_to_bits(is_last, 64);
             let ticket = terms.add(doubled, last);
             let unset = terms.eq(expected, zero);
-            Transition { violation: Some((ViolationKind::Uninitialised, unset)), ..Transition::always(writes, ticket) }
+            let violations = vec![(ViolationKind::Uninitialised, unset)];
+            Transition { violations, ..Transition::always(writes, ticket) }
         }
     }
 }
@@ -417,6 +429,8 @@ fn read_write_lock(terms: &mut Terms, op: &SyncOp, caller: Caller, readers: Term
     let is_mine = terms.eq(writer, caller.me);
     let no_reader = terms.eq(readers, zero);
     let is_free = terms.and2(no_writer, no_reader);
+    let is_destroyed = is_destroyed(terms, caller, writer);
+    let mut violations: Vec<(ViolationKind, Term)> = use_after_destroy(is_destroyed).into_iter().collect();
     match op {
         SyncOp::ReadLock | SyncOp::TryReadLock => {
             let more = terms.add(readers, one);
@@ -424,22 +438,23 @@ fn read_write_lock(terms: &mut Terms, op: &SyncOp, caller: Caller, readers: Term
             let reads = terms.add(reading, one);
             let reads = terms.ite(no_writer, reads, reading);
             let (enabled, error) = match op {
-                SyncOp::ReadLock => (Enabled::When(terms.or2(no_writer, is_mine)), EDEADLK),
+                SyncOp::ReadLock => (Enabled::When(terms.or(&[no_writer, is_mine, is_destroyed])), EDEADLK),
                 _ => (Enabled::Always, EBUSY),
             };
             let result = result(terms, no_writer, error);
-            Transition { reading: Some(reads), ..Transition::new(enabled, writes, result) }
+            Transition { violations, reading: Some(reads), ..Transition::new(enabled, writes, result) }
         }
         SyncOp::WriteLock => {
-            let enabled = terms.or2(is_free, is_mine);
+            let enabled = terms.or(&[is_free, is_mine, is_destroyed]);
             let (deadlock, writes) =
                 (word(terms, EDEADLK), vec![Write::never(readers), Write::when(is_free, caller.me)]);
             let result = terms.ite(is_mine, deadlock, zero);
-            Transition::new(Enabled::When(enabled), writes, result)
+            Transition { violations, ..Transition::new(Enabled::When(enabled), writes, result) }
         }
         SyncOp::TryWriteLock => {
             let result = result(terms, is_free, EBUSY);
-            Transition::always(vec![Write::never(readers), Write::when(is_free, caller.me)], result)
+            let writes = vec![Write::never(readers), Write::when(is_free, caller.me)];
+            Transition { violations, ..Transition::always(writes, result) }
         }
         SyncOp::RwUnlock => {
             let other = terms.not(is_mine);
@@ -449,17 +464,21 @@ fn read_write_lock(terms: &mut Terms, op: &SyncOp, caller: Caller, readers: Term
             let fewer = terms.sub(readers, one);
             let writes = vec![Write::when(reads, fewer), Write::when(is_mine, zero)];
             let bad = terms.and2(other, not_reading);
+            let intact = terms.not(is_destroyed);
+            let bad = terms.and2(bad, intact);
+            violations.push((ViolationKind::InvalidUnlock, bad));
             let rest = terms.sub(reading, one);
             let rest = terms.ite(is_mine, reading, rest);
-            Transition {
-                violation: Some((ViolationKind::InvalidUnlock, bad)),
-                reading: Some(rest),
-                ..Transition::always(writes, zero)
-            }
+            Transition { violations, reading: Some(rest), ..Transition::always(writes, zero) }
         }
         _ => {
-            let result = result(terms, is_free, EBUSY);
-            Transition::always(vec![Write::never(readers), Write::never(writer)], result)
+            let destroyed = word(terms, DESTROYED);
+            let gone = terms.eq(writer, destroyed);
+            let good = terms.or2(is_free, gone);
+            let held = terms.not(good);
+            let violations = vec![(ViolationKind::InvalidDestroy, held), (ViolationKind::UseAfterDestroy, gone)];
+            let writes = vec![Write::never(readers), Write::when(is_free, destroyed)];
+            Transition { violations, ..Transition::always(writes, zero) }
         }
     }
 }

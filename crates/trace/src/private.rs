@@ -18,7 +18,7 @@
 use leno_ir::callgraph::CallGraph;
 use leno_ir::index::{Idx, IndexVec};
 use leno_ir::points_to::{AbstractId, AbstractObject, ObjectSet, PointsTo, for_each_op};
-use leno_ir::program::{BlockId, Body, Expr, FuncId, ObjectId, ObjectKind, Op, Order, Place, Program, SlotId};
+use leno_ir::program::{BlockId, Body, Expr, FuncId, ObjectId, ObjectKind, Op, Order, Place, Program, SlotId, Storage};
 use leno_ir::sharing::{SharedObjects, Sharing};
 use leno_ir::visit::AccessKind;
 use std::collections::BTreeSet;
@@ -150,7 +150,7 @@ impl<'p> Analysis<'p> {
         let mut freed: Vec<ObjectSet> = Vec::new();
         for (id, function) in self.program.functions.iter_enumerated() {
             for_each_op(id, function, |_, op| {
-                if let Op::Free { ptr } = op {
+                if let Op::Free { ptr, storage: Storage::Heap } = op {
                     freed.push(self.points_to.points_to(id, ptr).into_owned());
                 }
             });
@@ -173,7 +173,7 @@ impl<'p> Analysis<'p> {
                 !from.volatile && from.order == Order::NotAtomic && only(&from.ptr, &self.readable)
             }
             Op::Store { to, .. } => !to.volatile && to.order == Order::NotAtomic && only(&to.ptr, &self.private),
-            Op::Free { ptr } => only(ptr, &self.private),
+            Op::Free { ptr, storage: Storage::Heap } => only(ptr, &self.private),
             Op::Allocate { .. } => {
                 self.points_to.object(AbstractObject::Site(place)).is_some_and(|site| self.private.contains(site))
             }

@@ -2,7 +2,6 @@
 //~ NO-GCC: it has inputs
 //~ PROPERTY: assert
 //~ UNSAFE: n == 7
-//~ UNKNOWN staged: `frexp` is called, whose effects are not encoded
 #include <assert.h>
 #include <math.h>
 

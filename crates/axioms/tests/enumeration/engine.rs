@@ -11,7 +11,7 @@ use leno_axioms::order::{KnownOrder, Unknown};
 use leno_axioms::races::{Stop, adjacent};
 use leno_axioms::reads_from::{Encoding, Sources, Write};
 use leno_axioms::signals::{Signal, Signals, Sleep, SleepId};
-use leno_axioms::stuck::{AtLock, Blocked, Standing, Thread, all_stuck, circle, has_ended, stuck};
+use leno_axioms::stuck::{AtLock, Blocked, Standing, Thread, all_stuck, has_ended, never_released, stuck};
 use leno_axioms::{Event, order};
 use leno_logic::literal::Lit;
 use leno_logic::order::Node;
@@ -465,13 +465,14 @@ impl Engine {
             for owner in 0..self.threads.len() {
                 let own = self.sections.iter().filter(|(of, also, _)| *of == owner && *also == lock && owner != thread);
                 let held: Vec<Lit> = own.map(|(_, _, section)| held_at_end(&mut self.solver, section)).collect();
-                owners.push(implying_one(&mut self.solver, held));
+                owners.push((owner, implying_one(&mut self.solver, held)));
             }
             let conditions = self.stops(&[(thread, index)]);
             let standing = Standing { conditions: &conditions, before: None };
-            let lit = stuck(&mut self.solver, &Unknown, standing, Blocked::One(&owners));
-            at_locks.push(AtLock { thread, stuck: lit, owners });
+            let reasons: Vec<Lit> = owners.iter().map(|(_, owns)| *owns).collect();
+            let lit = stuck(&mut self.solver, &Unknown, standing, Blocked::One(&reasons));
+            at_locks.push(AtLock { thread, stuck: lit, holders: owners });
         }
-        circle(&mut self.solver, self.threads.len(), &at_locks)
+        never_released(&mut self.solver, &vec![Lit::FALSE; self.threads.len()], &at_locks)
     }
 }

@@ -1,9 +1,10 @@
-//! Deadlocks: a state in which no thread can make a step, or in which threads wait for each other's locks in a cycle.
+//! Deadlocks: a state in which no thread can make a step, or in which some threads can never go on.
 //!
 //! The state is a node of its own, the *deadlock point*. At it, the words that threads wait for are read like any other
 //! memory. A thread is stuck if it has come to a step that it does not make and that is not enabled there. One kind of
 //! deadlock is that all threads are stuck or finished; the other one is a set of threads that are stuck at locks whose
-//! owners are in the set, whatever the rest of the program does (`leno_axioms::stuck`).
+//! owners are in the set or have ended, or at the ends of threads in the set, whatever the rest of the program does
+//! (`leno_axioms::stuck`).
 //!
 //! Signals matter only here: in other questions, a wait on a condition variable may end at any time. A thread that
 //! sleeps is stuck if no signal is left for it (`leno_axioms::signals`).
@@ -11,9 +12,10 @@
 use crate::compose::{Composer, PossibleViolation};
 use crate::skeleton::{DeadlockPoint, NodeId, SleepId, Until, Wait};
 use leno_axioms::Event;
+use leno_axioms::guards::implying_all;
 use leno_axioms::order::Unknown;
 use leno_axioms::signals::{self, Signal, Signals, Sleep};
-use leno_axioms::stuck::{AtLock, Blocked, Standing, Thread, all_stuck, circle, has_ended, stuck};
+use leno_axioms::stuck::{AtLock, Blocked, Standing, Thread, all_stuck, has_ended, never_released, stuck};
 use leno_ir::index::Idx;
 use leno_logic::literal::Lit;
 use leno_logic::term::Term;
@@ -25,8 +27,9 @@ impl Composer<'_, '_> {
         let waits = self.bounded.skeleton.waits.clone();
         let stuck: Vec<Lit> = waits.iter().map(|wait| self.stuck(wait, point, &signals)).collect();
         let asked = self.literal(point.asked);
-        let all = self.all_stuck(point, &waits, &stuck);
-        let cycle = self.lock_cycle(&waits, &stuck);
+        let has_ended = self.has_ended(point);
+        let all = self.all_stuck(&has_ended, &waits, &stuck);
+        let cycle = self.never_released(&has_ended, &waits, &stuck);
         for (violation, lit) in [(PossibleViolation::Deadlock, all), (PossibleViolation::LockCycle, cycle)] {
             self.solver.add_clause(&[!lit, asked]);
             self.before_exits(lit, point.node);
@@ -40,7 +43,9 @@ impl Composer<'_, '_> {
         let here = self.bounded.terms.and2(wait.path, is_not_made);
         let conditions = [self.literal(here)];
         let reasons = match wait.until {
-            Until::Enabled(enabled) | Until::Lock { free: enabled, .. } => vec![!self.literal(enabled)],
+            Until::Enabled(enabled) | Until::Lock { free: enabled, .. } | Until::ReadWrite { enabled, .. } => {
+                vec![!self.literal(enabled)]
+            }
             Until::End(handle) => self.has_not_ended(handle),
             Until::Signal(_) => Vec::new(),
         };
@@ -69,16 +74,25 @@ impl Composer<'_, '_> {
         reasons
     }
 
-    /// The literal that all threads that were started are stuck or finished, and one is stuck.
-    fn all_stuck(&mut self, point: DeadlockPoint, waits: &[Wait], stuck: &[Lit]) -> Lit {
-        let all = self.solver.new_literal();
-        let mut threads = Vec::new();
+    /// By thread: the literal that it has ended at the deadlock point.
+    fn has_ended(&mut self, point: DeadlockPoint) -> Vec<Lit> {
+        let mut ended = Vec::new();
         for index in self.bounded.skeleton.threads.ids() {
             let thread = &self.bounded.skeleton.threads[index];
-            let (finished, spawned, last) = (thread.finished, thread.spawned, self.node(thread.last));
-            let is_started = spawned.map_or(Lit::TRUE, |(_, path)| self.literal(path));
+            let (finished, last) = (thread.finished, self.node(thread.last));
             let (finished, point) = (self.literal(finished), self.node(point.node));
-            let has_ended = has_ended(&mut self.solver, finished, last, point);
+            ended.push(has_ended(&mut self.solver, finished, last, point));
+        }
+        ended
+    }
+
+    /// The literal that all threads that were started are stuck or finished, and one is stuck.
+    fn all_stuck(&mut self, has_ended: &[Lit], waits: &[Wait], stuck: &[Lit]) -> Lit {
+        let all = self.solver.new_literal();
+        let mut threads = Vec::new();
+        for (index, &has_ended) in self.bounded.skeleton.threads.ids().zip(has_ended) {
+            let spawned = self.bounded.skeleton.threads[index].spawned;
+            let is_started = spawned.map_or(Lit::TRUE, |(_, path)| self.literal(path));
             let own = waits.iter().zip(stuck).filter(|(wait, _)| wait.thread == index);
             threads.push(Thread { is_started, has_ended, stuck: own.map(|(_, stuck)| *stuck).collect() });
         }
@@ -86,21 +100,65 @@ impl Composer<'_, '_> {
         all
     }
 
-    /// The literal that some threads are stuck at locks that others of them own.
-    fn lock_cycle(&mut self, waits: &[Wait], stuck: &[Lit]) -> Lit {
-        let threads = self.bounded.skeleton.threads.len();
+    /// The literal that some threads are stuck as long as others of them, or threads that have ended, hold something.
+    fn never_released(&mut self, has_ended: &[Lit], waits: &[Wait], stuck: &[Lit]) -> Lit {
         let mut at_locks = Vec::new();
-        for (wait, &stuck) in waits.iter().zip(stuck) {
-            let Until::Lock { owner, .. } = wait.until else { continue };
-            let mut owners = Vec::new();
-            for other in 0..threads {
-                let number = self.bounded.terms.bits(32, other as u128 + 1);
-                let is_owner = self.bounded.terms.eq(owner, number);
-                owners.push(self.literal(is_owner));
+        for (wait, &lit) in waits.iter().zip(stuck) {
+            let mut holders = match wait.until {
+                Until::Lock { owner, .. } | Until::ReadWrite { writer: owner, .. } => self.owners(owner),
+                Until::End(handle) => self.with_handle(handle),
+                Until::Enabled(_) | Until::Signal(_) => continue,
+            };
+            if let Until::ReadWrite { address, is_write: true, .. } = wait.until {
+                holders.extend(self.readers(address, has_ended, waits, stuck));
             }
-            at_locks.push(AtLock { thread: wait.thread.index(), stuck, owners });
+            at_locks.push(AtLock { thread: wait.thread.index(), stuck: lit, holders });
         }
-        circle(&mut self.solver, threads, &at_locks)
+        never_released(&mut self.solver, has_ended, &at_locks)
+    }
+
+    /// By thread: it is the owner that the word of a lock tells.
+    fn owners(&mut self, owner: Term) -> Vec<(usize, Lit)> {
+        let mut owners = Vec::new();
+        for thread in 0..self.bounded.skeleton.threads.len() {
+            let number = self.bounded.terms.bits(32, thread as u128 + 1);
+            let is_owner = self.bounded.terms.eq(owner, number);
+            owners.push((thread, self.literal(is_owner)));
+        }
+        owners
+    }
+
+    /// By thread: it has this handle.
+    fn with_handle(&mut self, handle: Term) -> Vec<(usize, Lit)> {
+        let mut found = Vec::new();
+        for index in self.bounded.skeleton.threads.ids() {
+            let own = self.bounded.skeleton.threads[index].handle;
+            let same = self.bounded.terms.eq(handle, own);
+            if self.bounded.terms.as_bool(same) != Some(false) {
+                found.push((index.index(), self.literal(same)));
+            }
+        }
+        found
+    }
+
+    /// Threads that hold a lock for reading where they are stuck, or when they end.
+    fn readers(&mut self, lock: u64, has_ended: &[Lit], waits: &[Wait], stuck: &[Lit]) -> Vec<(usize, Lit)> {
+        let mut counts: Vec<(usize, Lit, Term)> = Vec::new();
+        let of_lock = |reading: &[(u64, Term)]| reading.iter().find(|(at, _)| *at == lock).map(|(_, count)| *count);
+        for (index, thread) in self.bounded.skeleton.threads.iter_enumerated() {
+            counts.extend(of_lock(&thread.reading).map(|count| (index.index(), has_ended[index.index()], count)));
+        }
+        for (wait, &stuck) in waits.iter().zip(stuck) {
+            counts.extend(of_lock(&wait.reading).map(|count| (wait.thread.index(), stuck, count)));
+        }
+        let mut readers = Vec::new();
+        for (thread, is_there, count) in counts {
+            let none = self.bounded.terms.bits(32, 0);
+            let is_none = self.bounded.terms.eq(count, none);
+            let reads = !self.literal(is_none);
+            readers.push((thread, implying_all(&mut self.solver, [is_there, reads])));
+        }
+        readers
     }
 
     /// The signals and sleeps of the skeleton.

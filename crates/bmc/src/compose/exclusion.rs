@@ -27,6 +27,25 @@ impl Composer<'_, '_> {
         }
     }
 
+    /// A barrier is destroyed when all who have arrived have left.
+    pub(crate) fn destroy_barriers(&mut self) {
+        let barriers = self.bounded.skeleton.barriers.clone();
+        for destroy in &barriers.destroys {
+            let end = Event { node: self.node(destroy.node), occurs: self.literal(destroy.path) };
+            let end = exclusion::Section::with_one_end(end, Some(end));
+            for wait in barriers.waits.iter().filter(|wait| wait.thread != destroy.thread) {
+                let (node, path) = wait.arrives;
+                let same = self.bounded.terms.eq(wait.address, destroy.address);
+                let arrives = self.bounded.terms.and2(path, same);
+                let arrives = Event { node: self.node(node), occurs: self.literal(arrives) };
+                let leaves =
+                    wait.leaves.map(|(node, path)| Event { node: self.node(node), occurs: self.literal(path) });
+                let stay = exclusion::Section::with_one_end(arrives, leaves);
+                exclusion::exclude(&mut self.solver, [&stay, &end], [true; 2]);
+            }
+        }
+    }
+
     fn section(&mut self, section: &Section) -> exclusion::Section {
         let mut ends = Vec::new();
         for end in &section.ends {

@@ -50,6 +50,9 @@ impl Composer<'_, '_> {
         }
         let ended = self.literal(ended);
         let joined = axiom.may_wait_for(&mut self.solver, last, ended, joined_by);
+        if let Some(synchronisation) = &mut self.synchronisation {
+            synchronisation.joins.push((joined, last, self.nodes[join.node]));
+        }
         // An atomic section that joins a thread waits exactly if the thread has not ended before.
         if let Some((at_once, here)) = join.at_once {
             let (path, at_once, here) = (self.literal(join.path), self.literal(at_once), self.node(here));

@@ -1,7 +1,8 @@
 //! Lifetimes: frees and accesses whose validity depends on what other threads have freed before.
 
 use crate::compose::Composer;
-use crate::skeleton::Check;
+use crate::skeleton::layout::InstanceId;
+use crate::skeleton::{Birth, Check};
 use leno_ir::analysis::points_to::{AbstractId, ObjectSet};
 use leno_ir::analysis::sharing::Sharing;
 use leno_logic::literal::Lit;
@@ -79,19 +80,45 @@ impl Composer<'_, '_> {
                         let base = instance.base;
                         self.frees_of(&check, here, object, base, &mut dead);
                     }
-                    for other in 0..self.bounded.skeleton.deaths.len() {
-                        let death = self.bounded.skeleton.deaths[other];
-                        if death.instance == id {
-                            let done = self.bounded.terms.and2(here, death.path);
-                            dead.extend(self.happened_before(done, death.node, check.node));
-                        }
-                    }
+                    self.deaths_of(&check, here, id, &mut dead);
                 }
             }
             let inside = self.bounded.terms.or(&inside);
             let inside = self.literal(inside);
             let (path, valid) = (self.literal(check.path), self.literal(check.valid));
             self.define(path, valid, inside, &dead);
+        }
+    }
+
+    /// The ends of lifetimes of an instance that may have come before an access to it, without another lifetime that
+    /// has begun in between.
+    fn deaths_of(&mut self, check: &Check, here: Term, id: InstanceId, dead: &mut Vec<Lit>) {
+        for number in 0..self.bounded.skeleton.deaths.len() {
+            let death = self.bounded.skeleton.deaths[number];
+            if death.instance != id {
+                continue;
+            }
+            let done = self.bounded.terms.and2(here, death.path);
+            let Some(died) = self.happened_before(done, death.node, check.node) else { continue };
+            let is_later = |birth: &&Birth| birth.instance == id && birth.deaths > number;
+            let births: Vec<Birth> = self.bounded.skeleton.births.iter().filter(is_later).copied().collect();
+            let mut revived = Vec::new();
+            for birth in births {
+                revived.extend(self.happened_before(birth.path, birth.node, check.node));
+            }
+            if revived.is_empty() {
+                dead.push(died);
+                continue;
+            }
+            let stays = self.solver.new_literal();
+            self.solver.add_clause(&[!stays, died]);
+            let mut otherwise = vec![stays, !died];
+            for revived in revived {
+                self.solver.add_clause(&[!stays, !revived]);
+                otherwise.push(revived);
+            }
+            self.solver.add_clause(&otherwise);
+            dead.push(stays);
         }
     }
 

@@ -5,7 +5,7 @@ use crate::compose::Composer;
 use crate::prune::counters::OrderVariable;
 use crate::prune::{MayCopy, Pruned};
 use crate::skeleton::Unit;
-use crate::skeleton::access_cells::{AccessCell, WriteId};
+use crate::skeleton::access_cells::{AccessCell, ReadId, WriteId};
 use crate::summarize::Refused;
 use crate::summarize::access::UNDEFINED;
 use leno_axioms::Event;
@@ -29,12 +29,13 @@ fn copy(solver: &mut Solver, terms: &mut Terms, copies: &mut Vec<Copied>, guard:
 
 impl Composer<'_, '_> {
     pub(super) fn memory(&mut self, pruned: &Pruned) -> Result<(), Refused> {
-        for (read, may_copy) in pruned.cells.reads.iter().zip(&pruned.may_copy) {
+        for (id, may_copy) in pruned.may_copy.iter_enumerated() {
+            let read = &pruned.cells.reads[id];
             if self.is_interrupted() {
                 break;
             }
             if let Some(may_copy) = may_copy {
-                self.link(read, may_copy, &pruned.cells.writes)?;
+                self.link(id, read, may_copy, &pruned.cells.writes)?;
             }
         }
         Ok(())
@@ -43,6 +44,7 @@ impl Composer<'_, '_> {
     /// Gives a read its sources.
     fn link(
         &mut self,
+        id: ReadId,
         read: &AccessCell,
         may_copy: &MayCopy,
         writes: &IndexVec<WriteId, AccessCell>,
@@ -50,7 +52,8 @@ impl Composer<'_, '_> {
         let node = self.bounded.skeleton.events[read.event].node;
         let reader = Event { node: self.node(node), occurs: self.literal(read.occurs) };
         let mut sources = Sources::new(&mut self.solver, Encoding::Composition, reader);
-        for write in may_copy.writes.iter().map(|&index| &writes[index]) {
+        for &index in &may_copy.writes {
+            let write = &writes[index];
             let write_node = self.bounded.skeleton.events[write.event].node;
             // (An atomic section reads its own writes without a link.)
             if write_node == node || write.unit.bytes != read.unit.bytes {
@@ -58,7 +61,11 @@ impl Composer<'_, '_> {
             }
             let candidate = self.write(read, write);
             let (terms, copies) = (&mut self.bounded.terms, &mut self.copies);
+            let synchronisation = &mut self.synchronisation;
             sources.may_copy(&mut self.solver, candidate, |solver, source| {
+                if let Some(synchronisation) = synchronisation {
+                    synchronisation.sources.entry(id).or_default().push((index, source));
+                }
                 copy(solver, terms, copies, source, [read.unit.value, write.unit.value]);
             });
             self.links += 1;
@@ -82,7 +89,7 @@ impl Composer<'_, '_> {
     }
 
     /// A write as a candidate of a read: it hits if it occurs and is to the same location.
-    fn write(&mut self, read: &AccessCell, write: &AccessCell) -> Write {
+    pub(super) fn write(&mut self, read: &AccessCell, write: &AccessCell) -> Write {
         let same = self.bounded.terms.eq(read.location, write.location);
         let hit = self.bounded.terms.and2(same, write.occurs);
         let hit = self.literal(hit);

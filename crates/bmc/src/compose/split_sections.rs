@@ -52,7 +52,9 @@ impl Composer<'_, '_> {
 
     /// The atomic sections that take part in a race.
     fn sections_of(&self, violation: PossibleViolation) -> Vec<NodeId> {
-        let PossibleViolation::Race(first, second) = violation else { return Vec::new() };
+        let (PossibleViolation::Race(first, second) | PossibleViolation::Unordered(first, second)) = violation else {
+            return Vec::new();
+        };
         let skeleton = &self.bounded.skeleton;
         let section = |event: EventId| skeleton.sections.get(&skeleton.events[event].node).copied();
         [first, second].into_iter().filter_map(section).collect()
@@ -71,9 +73,12 @@ impl Composer<'_, '_> {
         }
     }
 
-    /// Whether the lifetime of an object ends at a node.
+    /// Whether the lifetime of an object ends or begins at a node.
     pub(crate) fn ends_lives(&self, node: NodeId) -> bool {
         let skeleton = &self.bounded.skeleton;
-        skeleton.frees.iter().any(|free| free.node == node) || skeleton.deaths.iter().any(|death| death.node == node)
+        let mut nodes = (skeleton.frees.iter().map(|free| free.node))
+            .chain(skeleton.deaths.iter().map(|death| death.node))
+            .chain(skeleton.births.iter().map(|birth| birth.node));
+        nodes.any(|other| other == node)
     }
 }

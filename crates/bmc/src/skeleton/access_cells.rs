@@ -52,6 +52,8 @@ struct Group {
 pub struct AccessCells {
     pub reads: IndexVec<ReadId, AccessCell>,
     pub writes: IndexVec<WriteId, AccessCell>,
+    /// Reads whose values are known.
+    pub known_reads: Vec<AccessCell>,
 }
 
 pub fn access_cells(bounded: &mut BoundedProgram<'_>) -> AccessCells {
@@ -62,6 +64,9 @@ pub fn access_cells(bounded: &mut BoundedProgram<'_>) -> AccessCells {
         let group = event.targets.iter().find_map(|object| groups.get(&object).copied());
         for unit in &event.reads {
             cells.reads.extend(split(bounded, id, &event, unit, group));
+        }
+        for unit in &event.known_reads {
+            cells.known_reads.extend(split(bounded, id, &event, unit, group));
         }
         for unit in &event.writes {
             cells.writes.extend(split(bounded, id, &event, unit, group));

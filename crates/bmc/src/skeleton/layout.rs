@@ -17,6 +17,7 @@ use leno_symbolic::contents::{Addresses, Initial};
 use leno_symbolic::operators;
 use leno_symbolic::region::Region;
 use rustc_hash::FxHashMap;
+use std::ops::RangeInclusive;
 
 index_type!(
     /// An instance of an object.
@@ -246,6 +247,29 @@ impl<'p> Layout<'p> {
     pub fn at(&self, address: u64) -> Option<InstanceId> {
         let granule = address >> offset_bits(self.model());
         self.by_granule.get((granule as usize).checked_sub(1)?).copied()
+    }
+
+    /// The instance that an address is in or next to: a little before the beginning of one is nearer to it than to the one
+    /// that is there.
+    pub fn nearest(&self, address: u64) -> Option<InstanceId> {
+        let bits = offset_bits(self.model());
+        let here = self.at(address);
+        let is_inside = |id: &InstanceId| address - self.all[*id].base <= self.all[*id].size;
+        if here.as_ref().is_some_and(is_inside) || address >> bits == 0 {
+            return here;
+        }
+        let next = ((address >> bits) + 1) << bits;
+        let before = self.at(next).filter(|id| self.all[*id].base == next && next - address < 1 << (bits - 1));
+        before.or(here)
+    }
+
+    /// Whether an address has an offset in this range from a base.
+    pub fn is_between(&self, terms: &mut Terms, address: Term, base: u64, offsets: RangeInclusive<i64>) -> Term {
+        let first = self.pointer(terms, base.wrapping_add_signed(*offsets.start()));
+        let from_first = terms.sub(address, first);
+        let length = (offsets.end() - offsets.start()) as u64;
+        let length = self.pointer(terms, length);
+        terms.ule(from_first, length)
     }
 
     /// A constant address, as a term.

@@ -6,15 +6,15 @@
 //! continues only where it is true.
 
 use crate::bound::BoundSite;
-use crate::skeleton::layout::InstanceId;
-use crate::skeleton::{Check, Event, Free, NodeId, Role, Unit};
+use crate::skeleton::layout::{InstanceId, offset_bits};
+use crate::skeleton::{Check, Event, Free, NodeId, Role, SyncObject, Unit};
 use crate::summarize::process_end::watches_ends;
 use crate::summarize::side_effects::SideEffect;
 use crate::summarize::state::State;
 use crate::summarize::{Execution, Frame, Refused};
 use leno_ir::analysis::points_to::{AbstractObject, ObjectSet};
 use leno_ir::analysis::sharing::Sharing;
-use leno_ir::interp::ViolationKind;
+use leno_ir::interp::{ViolationKind, near_offsets};
 use leno_ir::program::{Access, Expr, LocalId, Order, Storage};
 use leno_logic::term::{Sort, Term, Terms};
 use leno_symbolic::contents::Initial;
@@ -38,6 +38,8 @@ pub(crate) struct Accesses {
     pub targets: ObjectSet,
     pub is_plain: bool,
     pub is_atomic: bool,
+    pub is_compound: bool,
+    pub object: Option<SyncObject>,
     pub role: Role,
     /// That its writes leave the memory as it was.
     pub is_unchanged: Term,
@@ -52,6 +54,8 @@ impl Accesses {
             targets,
             is_plain: true,
             is_atomic,
+            is_compound: false,
+            object: None,
             role: Role::Other,
             is_unchanged: Term::FALSE,
         }
@@ -97,6 +101,21 @@ impl Execution<'_> {
             return self.reach_known(state, address, known as u64, bytes, writes);
         }
         let targets = self.facts.points_to.points_to(frame.func, pointer).into_owned();
+        self.reach_any(state, targets, address, bytes, writes)
+    }
+
+    /// What an access at an address in one of these objects may reach, and the state in which it is valid.
+    pub(crate) fn reach_any(
+        &mut self,
+        state: State,
+        targets: ObjectSet,
+        address: Term,
+        bytes: u64,
+        writes: bool,
+    ) -> Result<Option<(State, Reached)>, Refused> {
+        if let Some(known) = self.terms.as_bits(address) {
+            return self.reach_known(state, address, known as u64, bytes, writes);
+        }
         if targets.is_empty() {
             self.skeleton.doubts.push((state.path, "a pointer is used that may be anything".to_string()));
         }
@@ -184,7 +203,17 @@ impl Execution<'_> {
             let state = self.restrict(state, lives);
             return Ok(state.map(|state| (state, Reached { private: vec![(always, id)], shared: None, targets })));
         }
-        if is_heap || !self.is_surely_alive(id) {
+        if !is_heap && self.is_on_own_stack(id) {
+            // The thread itself ends its lifetimes, and begins them.
+            let lives = self.lives(&state, id);
+            let dies = self.terms.not(lives);
+            let bad = self.terms.and2(state.path, dies);
+            self.violate(ViolationKind::UseAfterScope, bad);
+            match self.restrict(state, lives) {
+                Some(restricted) => state = restricted,
+                None => return Ok(None),
+            }
+        } else if is_heap || !self.is_surely_alive(id) {
             let valid = self.check(&state, state.path, address, bytes, writes, targets.clone());
             match self.restrict(state, valid) {
                 Some(restricted) => state = restricted,
@@ -194,11 +223,61 @@ impl Execution<'_> {
         Ok(Some((state, Reached { private: Vec::new(), shared: Some(always), targets })))
     }
 
-    fn is_slot(&self, id: InstanceId) -> bool {
+    /// A pointer was moved: it must stay near the object that it was in.
+    pub(crate) fn check_move(
+        &mut self,
+        frame: &Frame,
+        state: State,
+        (pointer, from): (&Expr, Term),
+        to: Term,
+    ) -> Result<Option<State>, Refused> {
+        let mut instances = Vec::new();
+        match self.terms.as_bits(from) {
+            Some(known) => instances.extend(self.layout.nearest(known as u64)),
+            None => {
+                let targets = self.facts.points_to.points_to(frame.func, pointer).into_owned();
+                for object in targets.iter() {
+                    if !self.is_settled(self.facts.points_to.objects()[object]) {
+                        self.needs(from)?;
+                    }
+                    instances.extend(self.layout.of(object));
+                }
+            }
+        }
+        let is_known = self.terms.as_bits(from).is_some();
+        let mut stays = Vec::new();
+        for id in instances {
+            let (base, size) = (self.layout.get(id).base, self.layout.get(id).size);
+            if self.layout.get(id).is_function {
+                continue;
+            }
+            let was_inside = if is_known {
+                Term::TRUE
+            } else {
+                self.layout.is_between(&mut self.terms, from, base, 0..=size as i64)
+            };
+            let near = near_offsets(size, offset_bits(self.program.model));
+            let is_near = self.layout.is_between(&mut self.terms, to, base, near);
+            let was_elsewhere = self.terms.not(was_inside);
+            stays.push(self.terms.or2(was_elsewhere, is_near));
+        }
+        let stays = self.terms.and(&stays);
+        let away = self.terms.not(stays);
+        let bad = self.terms.and2(state.path, away);
+        self.violate(ViolationKind::IndexOutOfBounds, bad);
+        Ok(self.restrict(state, stays))
+    }
+
+    pub(crate) fn is_slot(&self, id: InstanceId) -> bool {
         matches!(self.facts.points_to.objects()[self.layout.get(id).object], AbstractObject::Slot(..))
     }
 
-    /// The condition that the lifetime of a private object has not ended.
+    /// Whether an instance is a stack object of an activation of the thread at hand.
+    fn is_on_own_stack(&self, id: InstanceId) -> bool {
+        self.active.iter().any(|active| active.slots.contains(&id))
+    }
+
+    /// The condition that the lifetime of an object of the thread at hand has not ended.
     fn lives(&mut self, state: &State, id: InstanceId) -> Term {
         match state.memory.dead.get(&id) {
             Some(&dead) => self.terms.not(dead),
@@ -371,7 +450,7 @@ impl Execution<'_> {
         accesses: Accesses,
         shared: Term,
     ) -> Option<NodeId> {
-        if accesses.reads.is_empty() && accesses.writes.is_empty() {
+        if accesses.reads.is_empty() && accesses.writes.is_empty() && accesses.object.is_none() {
             return None;
         }
         let at = match node {
@@ -401,7 +480,8 @@ impl Execution<'_> {
 
     /// The event of accesses that the instruction at hand makes at a node.
     pub(crate) fn event_at(&self, state: &State, node: NodeId, accesses: Accesses) -> Event {
-        let Accesses { reads, writes, targets, is_plain, is_atomic, role, is_unchanged: _ } = accesses;
+        let Accesses { reads, writes, targets, is_plain, is_atomic, object, is_compound, role, is_unchanged: _ } =
+            accesses;
         let (place, span) = self.here;
         Event {
             node,
@@ -411,10 +491,13 @@ impl Execution<'_> {
             occurs: state.path,
             reads,
             writes,
+            known_reads: Vec::new(),
             targets,
             is_plain,
+            object,
             is_atomic: is_atomic || state.section.is_some(),
             in_section: state.section.is_some(),
+            is_compound,
             role,
         }
     }
@@ -432,25 +515,36 @@ impl Execution<'_> {
         let Some((mut state, reached)) = self.reach(frame, state, &from.ptr, address, bytes, false)? else {
             return Ok(None);
         };
-        let bytes = bytes as u32;
+        let accesses = Accesses::plain(reached.targets.clone(), from.order != Order::NotAtomic);
+        let value = self.read_reached(&mut state, reached, address, bytes as u32, accesses)?;
+        let width = self.width(from.ty);
+        Ok(Some((state, self.fit(value, width))))
+    }
+
+    /// Reads what was reached: shared memory with an event of these accesses, at the node at hand if there is one.
+    pub(crate) fn read_reached(
+        &mut self,
+        state: &mut State,
+        reached: Reached,
+        address: Term,
+        bytes: u32,
+        mut accesses: Accesses,
+    ) -> Result<Term, Refused> {
         let mut value = None;
         if let Some(condition) = reached.shared {
-            let (read, unit) = self.shared_read(&state, address, bytes, condition);
-            let mut accesses = Accesses::plain(reached.targets.clone(), from.order != Order::NotAtomic);
+            let (read, unit) = self.shared_read(state, address, bytes, condition);
             accesses.reads.push(unit);
-            self.add_event(&mut state, None, accesses, condition);
+            self.add_event(state, self.current, accesses, condition);
             value = Some(read);
         }
         for (condition, id) in reached.private.into_iter().rev() {
-            let here = self.private_read(&mut state, id, address, bytes)?;
+            let here = self.private_read(state, id, address, bytes)?;
             value = Some(match value {
                 None => here,
                 Some(other) => self.terms.ite(condition, here, other),
             });
         }
-        let value = value.unwrap_or_else(|| self.terms.bits(bytes * 8, 0));
-        let width = self.width(from.ty);
-        Ok(Some((state, self.fit(value, width))))
+        Ok(value.unwrap_or_else(|| self.terms.bits(bytes * 8, 0)))
     }
 
     pub(crate) fn store(

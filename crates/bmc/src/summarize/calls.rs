@@ -2,8 +2,9 @@
 //! have built-in meanings.
 
 use crate::bound::BoundSite;
-use crate::skeleton::layout::InstanceId;
-use crate::skeleton::{Death, ThreadIndex};
+use crate::skeleton::layout::{Instance, InstanceId};
+use crate::skeleton::{Birth, Death, ThreadIndex, Unit};
+use crate::summarize::access::Accesses;
 use crate::summarize::function_summary::{Calls, FunctionSummary};
 use crate::summarize::state::State;
 use crate::summarize::{Activation, Execution, Frame, Refused};
@@ -12,7 +13,7 @@ use leno_ir::analysis::sharing::Sharing;
 use leno_ir::index::Idx;
 use leno_ir::interp::ViolationKind;
 use leno_ir::program::{BlockId, Body, Callee, Expr, FuncId};
-use leno_logic::term::Term;
+use leno_logic::term::{Sort, Term};
 use leno_symbolic::contents::Initial;
 use leno_symbolic::library_calls::pure_call;
 use rustc_hash::FxHashMap;
@@ -20,6 +21,13 @@ use std::rc::Rc;
 
 /// The deepest nesting of calls.
 const MOST_ACTIVATIONS: usize = 1_000;
+
+/// The bytes of the largest access that the hardware makes.
+const LARGEST_PIECE: u64 = 8;
+
+/// Functions without a body of which models of the library say by their names what they do not model.
+const UNMODELLED: &str = "__leno_unmodelled_";
+
 impl Execution<'_> {
     /// Goes from before a call to after it. None if the function never returns.
     pub(crate) fn call(
@@ -142,7 +150,7 @@ impl Execution<'_> {
             let Some(state) = self.restrict(state.clone(), condition) else { continue };
             let after = match &self.program.functions[func].body {
                 Body::Blocks(_) => self.call(func, values.clone(), state)?,
-                Body::External(_) => Some(self.call_external(frame, func, state, args, &values)?),
+                Body::External(_) => self.call_external(frame, func, state, args, &values)?,
             };
             let Some((mut state, value)) = after else { continue };
             if let Some(dst) = dst {
@@ -188,28 +196,32 @@ impl Execution<'_> {
         state: State,
         args: &[Expr],
         values: &[Option<Term>],
-    ) -> Result<(State, Option<Term>), Refused> {
+    ) -> Result<Option<(State, Option<Term>)>, Refused> {
         let function = &self.program.functions[func];
-        let Body::External(external) = &function.body else { return Ok((state, None)) };
+        let Body::External(external) = &function.body else { return Ok(Some((state, None))) };
         if external.known {
             return match external
                 .pure
                 .then(|| pure_call(&mut self.terms, self.program.model, function, values))
                 .flatten()
             {
-                Some(result) => Ok((state, Some(result))),
-                None => self.call_known(func, state, values),
+                Some(result) => Ok(Some((state, Some(result)))),
+                None => self.call_known(frame, func, state, args, values),
             };
         }
         let may_write = |arg: &Expr| !self.facts.points_to.points_to(frame.func, arg).is_empty();
         if args.iter().any(may_write) {
             return Err(Refused::new(format!("`{}` is called, whose effects are not encoded", function.name)));
         }
+        if function.name.starts_with(UNMODELLED) {
+            let doubt = format!("`{}` is called: what that stands for is not modelled", function.name);
+            self.skeleton.doubts.push((state.path, doubt));
+        }
         let result = function.ret.map(|ty| self.input(&state, self.width(ty)));
-        Ok((state, result))
+        Ok(Some((state, result)))
     }
 
-    /// The activation ends, and with it the lifetimes of its stack objects.
+    /// The lifetimes of stack objects end: with their activation, or with a block.
     pub(crate) fn end_lives(&mut self, slots: &[InstanceId], state: &mut State) {
         let mut node = None;
         for &slot in slots {
@@ -217,8 +229,7 @@ impl Execution<'_> {
             if instance.sharing != Sharing::Shared {
                 state.memory.objects.remove(&slot);
                 if instance.is_pointed_to {
-                    let always = self.terms.bool(true);
-                    Rc::make_mut(&mut state.memory.dead).insert(slot, always);
+                    Rc::make_mut(&mut state.memory.dead).insert(slot, Term::TRUE);
                 }
                 continue;
             }
@@ -230,5 +241,74 @@ impl Execution<'_> {
             });
             self.skeleton.deaths.push(Death { instance: slot, node, path });
         }
+    }
+
+    /// The lifetime of a stack object ends before its activation does.
+    pub(crate) fn end_life(&mut self, slot: InstanceId, state: &mut State) {
+        self.end_lives(&[slot], state);
+        if self.layout.get(slot).sharing == Sharing::Shared {
+            self.affect(state);
+            Rc::make_mut(&mut state.memory.dead).insert(slot, Term::TRUE);
+        }
+    }
+
+    /// A lifetime of a stack object begins: it holds undefined bytes.
+    pub(crate) fn begin_life(&mut self, slot: InstanceId, state: &mut State) {
+        if state.memory.dead.contains_key(&slot) {
+            Rc::make_mut(&mut state.memory.dead).remove(&slot);
+        }
+        let Instance { sharing, object, base, size, .. } = *self.layout.get(slot);
+        if sharing != Sharing::Shared {
+            state.memory.objects.remove(&slot);
+            return;
+        }
+        self.affect(state);
+        let node = self.next_node(state);
+        self.step(node, state.path);
+        self.skeleton.births.push(Birth { instance: slot, node, path: state.path, deaths: self.skeleton.deaths.len() });
+        let mut accesses = Accesses::synchronising([object].into_iter().collect());
+        let mut offset = 0;
+        while offset < size {
+            // The largest pieces, so that accesses need not be cut into smaller cells because of them.
+            let bytes = 1 << (size - offset).ilog2().min(LARGEST_PIECE.ilog2());
+            let address = self.pointer(base + offset);
+            let value = self.terms.variable(Sort::Bits(bytes * 8), "undefined");
+            accesses.writes.push(Unit { condition: Term::TRUE, address, value, bytes });
+            offset += u64::from(bytes);
+        }
+        self.add_event(state, Some(node), accesses, Term::TRUE);
+    }
+
+    /// The lifetime of an object that this activation has allocated on its stack ends.
+    pub(crate) fn free_on_stack(&mut self, frame: &Frame, mut state: State, pointer: &Expr) -> Result<State, Refused> {
+        let address = self.evaluate(frame, &mut state, pointer)?;
+        let targets = match self.instance_at(address) {
+            Some(id) => [self.layout.get(id).object].into_iter().collect(),
+            None => self.facts.points_to.points_to(frame.func, pointer).into_owned(),
+        };
+        let mut node = None;
+        for id in targets.iter().flat_map(|object| self.layout.of(object).to_vec()).collect::<Vec<_>>() {
+            let (base, sharing) = (self.layout.get(id).base, self.layout.get(id).sharing);
+            let base = self.pointer(base);
+            let here = self.terms.eq(address, base);
+            if here == Term::FALSE || !frame.slots.contains(&id) {
+                continue;
+            }
+            let dead = state.memory.dead.get(&id).copied().unwrap_or(Term::FALSE);
+            let dead = self.terms.or2(dead, here);
+            Rc::make_mut(&mut state.memory.dead).insert(id, dead);
+            if sharing == Sharing::Shared {
+                let path = state.path;
+                let node = *node.get_or_insert_with(|| {
+                    let node = self.next_node(&mut state);
+                    self.step(node, path);
+                    node
+                });
+                let path = self.terms.and2(path, here);
+                self.skeleton.deaths.push(Death { instance: id, node, path });
+            }
+        }
+        self.affect(&mut state);
+        Ok(state)
     }
 }

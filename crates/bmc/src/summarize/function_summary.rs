@@ -270,6 +270,7 @@ impl Execution<'_> {
             last,
             finished: never,
             result: self.terms.bits(word, 0),
+            reading: Vec::new(),
             inputs: Vec::new(),
         });
         SavedContext {
@@ -305,6 +306,9 @@ impl Execution<'_> {
         // (A doubt may disappear where the arguments are known: then a call had better be executed.)
         if !skeleton.gaps.is_empty() || !skeleton.doubts.is_empty() {
             return Err(Refused::new("what a function does is not known exactly"));
+        }
+        if self.facts.has_read_locks && !skeleton.waits.is_empty() {
+            return Err(Refused::new("a function waits, and its caller may hold locks for reading"));
         }
         let exit = match exit {
             None => None,

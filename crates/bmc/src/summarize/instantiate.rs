@@ -242,6 +242,7 @@ impl Skeleton {
             (sleep.node, sleep.thread) = (at(sleep.node), thread);
             sleep.wake = sleep.wake.map(|(node, path)| (at(node), path));
         }
+        call.fences.iter_mut().for_each(|fence| fence.node = at(fence.node));
         call.signals.iter_mut().for_each(|signal| signal.node = at(signal.node));
         call.steps.iter_mut().for_each(|step| step.node = at(step.node));
         call.exits.iter_mut().for_each(|(_, node)| *node = at(*node));
@@ -255,6 +256,7 @@ impl Skeleton {
         self.stops.append(&mut call.stops);
         self.waits.append(&mut call.waits);
         self.sleeps.extend(call.sleeps.into_vec());
+        self.fences.append(&mut call.fences);
         self.signals.append(&mut call.signals);
         self.steps.append(&mut call.steps);
         self.exits.append(&mut call.exits);
@@ -274,7 +276,7 @@ impl Skeleton {
         events.retain_mut(|event| {
             event.reads.retain(is_unit);
             event.writes.retain(is_unit);
-            can(event.occurs) && (!event.reads.is_empty() || !event.writes.is_empty())
+            can(event.occurs) && (!event.reads.is_empty() || !event.writes.is_empty() || event.object.is_some())
         });
         self.events = events.into();
         let mut violations = std::mem::take(&mut self.violations).into_vec();
@@ -287,6 +289,7 @@ impl Skeleton {
         self.section_splits.retain(|split| can(split.condition));
         self.stops.retain(|stop| can(stop.condition));
         self.waits.retain(|wait| can(wait.path));
+        self.fences.retain(|fence| can(fence.path));
         self.signals.retain(|signal| can(signal.path));
         self.steps.retain(|step| can(step.path));
         self.exits.retain(|(path, _)| can(*path));
@@ -311,6 +314,7 @@ impl Skeleton {
             .chain(self.stops.iter().map(|stop| stop.section))
             .chain(self.sleeps.iter().map(|sleep| sleep.node))
             .chain(wakes)
+            .chain(self.fences.iter().map(|fence| fence.node))
             .chain(self.signals.iter().map(|signal| signal.node))
             .chain(self.steps.iter().map(|step| step.node))
             .chain(self.exits.iter().map(|(_, node)| *node));

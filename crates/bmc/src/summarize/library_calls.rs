@@ -1,31 +1,33 @@
 //! Calls of library functions that are known, but not part of the program (see [`leno_symbolic::library_calls`]).
 //!
-//! Shared memory is written in one step, as the interpreter does it, if it is a static object; other shared objects are
-//! refused.
+//! A call is one step, as in the interpreter: all that it reads and writes of shared memory are events at one node. A
+//! text is read byte by byte, each byte on the condition that those before it are not zero. What cannot be followed is
+//! a doubt, or is refused, with the name of the function.
 
+use crate::skeleton::Unit;
 use crate::skeleton::layout::InstanceId;
-use crate::skeleton::{NodeId, Unit};
 use crate::summarize::access::Accesses;
 use crate::summarize::state::State;
-use crate::summarize::{Execution, Refused};
-use leno_ir::analysis::points_to::AbstractObject;
+use crate::summarize::{Execution, Frame, Refused};
+use leno_ir::analysis::points_to::{AbstractObject, ObjectSet};
 use leno_ir::analysis::sharing::Sharing;
-use leno_ir::program::{DataModel, FuncId, ObjectKind};
+use leno_ir::interp::ViolationKind;
+use leno_ir::library_memory::holds_arguments;
+use leno_ir::program::{DataModel, Expr, FuncId, LocalId, ObjectKind};
 use leno_logic::term::{Sort, Term, Terms};
-use leno_symbolic::contents::{Initial, text_at};
-use leno_symbolic::library_calls::{Surroundings, call, reads_texts, standard_name};
+use leno_symbolic::contents::Initial;
+use leno_symbolic::library_calls::{Overwritten, Read, ReadLength, Surroundings, call, standard_name};
 
-/// The most bytes that a function may write.
+/// The most bytes that a function may access in one piece.
 const MOST_BYTES: u64 = 1 << 16;
 
-/// Constant texts that a pointer is compared with.
-const MOST_TEXTS: usize = 200;
+/// The most bytes of a text that are followed, where it is not known how long it can be.
+const MOST_LETTERS: u64 = 64;
 
 /// What a function sees when it is called in a state.
 struct Here<'a, 'p> {
     execution: &'a mut Execution<'p>,
     state: &'a mut State,
-    name: &'a str,
 }
 
 impl Surroundings for Here<'_, '_> {
@@ -42,17 +44,13 @@ impl Surroundings for Here<'_, '_> {
     }
 
     fn room(&mut self, address: u64) -> Option<u64> {
-        self.execution.room(self.state, address)
+        self.execution.room(address)
     }
 
-    fn pointer_at(&mut self, address: u64) -> Option<Term> {
+    fn word_at(&mut self, address: u64) -> Option<Term> {
         let (id, offset) = self.execution.private_place(self.state, address)?;
         let bytes = self.execution.program.model.pointer_bytes() as u32;
         self.execution.read_cell(self.state, id, offset, bytes).ok()
-    }
-
-    fn is_text(&mut self, address: Term) -> bool {
-        self.execution.is_text(self.state, address, self.name)
     }
 
     fn is_stream(&self, address: u64) -> bool {
@@ -61,35 +59,226 @@ impl Surroundings for Here<'_, '_> {
 }
 
 impl Execution<'_> {
-    /// A call of a known function: the state after it, and its result.
+    /// A call of a known function: the state after it, and its result. None if it is never valid.
     pub(crate) fn call_known(
         &mut self,
+        frame: &Frame,
         func: FuncId,
         mut state: State,
+        args: &[Expr],
         values: &[Option<Term>],
-    ) -> Result<(State, Option<Term>), Refused> {
+    ) -> Result<Option<(State, Option<Term>)>, Refused> {
         let function = &self.program.functions[func];
         let name = standard_name(function);
-        let checks_memory = self.question.properties.memory;
-        let mut here = Here { execution: self, state: &mut state, name };
-        let is_good = !checks_memory || reads_texts(&mut here, function, values);
-        let effect = call(&mut here, function, values);
-        if !is_good {
-            self.skeleton.gap(format!("what `{}` reads is not checked", function.name));
-        }
-        let refused = || Refused::new(format!("`{}` is called, whose effects are not encoded", function.name));
-        let effect = effect.ok_or_else(refused)?;
-        if effect.may_overrun && checks_memory {
+        let mut here = Here { execution: self, state: &mut state };
+        let effect = call(&mut here, function, values)
+            .ok_or_else(|| Refused::new(format!("`{}` is called, whose effects are not encoded", function.name)))?;
+        let (memory, race) = (self.question.properties.memory, self.question.properties.race);
+        if effect.may_overrun && memory {
             self.skeleton.gap(format!("`{name}` may write more than there is room for"));
+        }
+        if effect.reads_more && (memory || race) {
+            self.doubt(state.path, name);
         }
         self.skeleton.constraints.extend(effect.constraints);
         self.skeleton.no_input.extend(effect.plain);
-        let mut node = None;
-        for write in effect.writes {
-            let done = self.overwrite(&mut state, write.address, write.bytes, write.condition, &mut node);
-            done.ok_or_else(refused)?;
+        let reads: Vec<Read> = if memory || race { effect.reads } else { Vec::new() };
+        let targets = |this: &Self, parameter: u32| this.pointed_to(frame, name, args, parameter);
+        let addresses = reads.iter().map(|read| (read.address, read.parameter));
+        let addresses = addresses.chain(effect.writes.iter().map(|write| (write.address, write.parameter)));
+        let is_shared = addresses.into_iter().any(|(address, parameter)| match self.instance_at(address) {
+            Some(id) => self.layout.get(id).sharing == Sharing::Shared,
+            None => targets(self, parameter).iter().any(|object| self.facts.shared.of(object) == Sharing::Shared),
+        });
+        if is_shared {
+            let node = self.next_node(&mut state);
+            self.step(node, state.path);
+            self.current = Some(node);
         }
-        Ok((state, effect.result))
+        let done = self.access_all(state, reads, effect.writes, name, &|this, parameter| targets(this, parameter));
+        self.current = None;
+        Ok(done?.map(|state| (state, effect.result)))
+    }
+
+    fn access_all(
+        &mut self,
+        mut state: State,
+        reads: Vec<Read>,
+        writes: Vec<Overwritten>,
+        name: &str,
+        targets: &dyn Fn(&Self, u32) -> ObjectSet,
+    ) -> Result<Option<State>, Refused> {
+        for read in reads {
+            let targets = targets(self, read.parameter);
+            let next = match read.length {
+                ReadLength::Bytes(bytes) => self.read_bytes(state, read.address, bytes, targets, name)?,
+                ReadLength::Text { most } => self.read_text(state, read.address, most, targets, name)?,
+            };
+            let Some(next) = next else { return Ok(None) };
+            state = next;
+        }
+        for write in writes {
+            let targets = targets(self, write.parameter);
+            let Some(next) = self.overwrite(state, write, targets, name)? else { return Ok(None) };
+            state = next;
+        }
+        Ok(Some(state))
+    }
+
+    /// What a function accesses here is not followed.
+    fn doubt(&mut self, path: Term, name: &str) {
+        self.skeleton.doubts.push((path, format!("what `{name}` reads is not checked")));
+    }
+
+    /// The objects that a parameter may point to, or the variable arguments behind it.
+    fn pointed_to(&self, frame: &Frame, name: &str, args: &[Expr], parameter: u32) -> ObjectSet {
+        let Some(arg) = args.get(parameter as usize) else { return ObjectSet::default() };
+        let direct = self.facts.points_to.points_to(frame.func, arg);
+        if holds_arguments(name, parameter) { self.facts.points_to.reachable(&direct) } else { direct.into_owned() }
+    }
+
+    /// The accesses of a library function: each is an event of its own, since it may race by itself.
+    fn compound(targets: ObjectSet) -> Accesses {
+        Accesses { is_compound: true, ..Accesses::plain(targets, false) }
+    }
+
+    /// Reads so many bytes.
+    fn read_bytes(
+        &mut self,
+        state: State,
+        address: Term,
+        bytes: u64,
+        targets: ObjectSet,
+        name: &str,
+    ) -> Result<Option<State>, Refused> {
+        if bytes == 0 {
+            return Ok(Some(state));
+        }
+        let Some((mut state, reached)) = self.reach_any(state, targets, address, bytes, false)? else {
+            return Ok(None);
+        };
+        let Some(condition) = reached.shared else { return Ok(Some(state)) };
+        if bytes > MOST_BYTES {
+            self.doubt(state.path, name);
+            return Ok(Some(state));
+        }
+        for (address, bytes) in self.pieces(address, bytes) {
+            let (_, unit) = self.shared_read(&state, address, bytes, condition);
+            let mut accesses = Self::compound(reached.targets.clone());
+            accesses.reads.push(unit);
+            self.add_event(&mut state, self.current, accesses, condition);
+        }
+        Ok(Some(state))
+    }
+
+    /// Reads a text: up to a zero, or `most` bytes.
+    fn read_text(
+        &mut self,
+        state: State,
+        address: Term,
+        most: Option<u64>,
+        targets: ObjectSet,
+        name: &str,
+    ) -> Result<Option<State>, Refused> {
+        if self.constant_text(address).is_some() {
+            return Ok(Some(state));
+        }
+        let known = self.terms.as_bits(address).map(|address| address as u64);
+        let room = known.and_then(|known| self.room(known));
+        let limit = room.unwrap_or(MOST_LETTERS).min(MOST_BYTES).min(most.unwrap_or(u64::MAX));
+        let mut ends = Vec::new();
+        let mut last = state.clone();
+        let mut rest = Some(state);
+        for at in 0..limit {
+            let Some(here) = rest.take() else { break };
+            let shift = self.terms.bits(self.terms.width(address), at.into());
+            let place = self.terms.add(address, shift);
+            let Some((mut here, reached)) = self.reach_any(here, targets.clone(), place, 1, false)? else { break };
+            let accesses = Self::compound(reached.targets.clone());
+            let byte = self.read_reached(&mut here, reached, place, 1, accesses)?;
+            let zero = self.terms.bits(8, 0);
+            let is_end = self.terms.eq(byte, zero);
+            ends.push(self.terms.and2(here.path, is_end));
+            let goes_on = self.terms.not(is_end);
+            last = here.clone();
+            rest = self.restrict(here, goes_on);
+        }
+        if let Some(rest) = rest {
+            if most == Some(limit) {
+                ends.push(rest.path);
+            } else if room == Some(limit) {
+                self.violate_at(ViolationKind::OutOfBounds, rest.path, self.current);
+            } else {
+                self.doubt(rest.path, name);
+                ends.push(rest.path);
+            }
+        }
+        let path = self.terms.or(&ends);
+        last.path = self.assigned(path);
+        Ok((self.terms.as_bool(last.path) != Some(false)).then_some(last))
+    }
+
+    /// An access in pieces of at most eight bytes, aligned where the address is known.
+    fn pieces(&mut self, address: Term, bytes: u64) -> Vec<(Term, u32)> {
+        let known = self.terms.as_bits(address).map_or(0, |address| address as u64);
+        let (width, mut at, mut pieces) = (self.terms.width(address), 0, Vec::new());
+        while at < bytes {
+            let aligned = 1u64 << (known.wrapping_add(at) | 8).trailing_zeros().min(3);
+            let mut piece = aligned;
+            while piece > bytes - at {
+                piece /= 2;
+            }
+            let shift = self.terms.bits(width, at.into());
+            pieces.push((self.terms.add(address, shift), piece as u32));
+            at += piece;
+        }
+        pieces
+    }
+
+    /// Writes unconstrained bytes to an address, where the condition holds.
+    fn overwrite(
+        &mut self,
+        state: State,
+        write: Overwritten,
+        targets: ObjectSet,
+        name: &str,
+    ) -> Result<Option<State>, Refused> {
+        let Overwritten { address, bytes, condition, is_text, .. } = write;
+        if bytes > MOST_BYTES {
+            return Err(Refused::new(format!("`{name}` writes {bytes} bytes")));
+        }
+        let otherwise = self.terms.not(condition);
+        let skipped = self.terms.and2(state.path, otherwise);
+        let Some(writing) = self.restrict(state.clone(), condition).filter(|_| bytes > 0) else {
+            return Ok(Some(state));
+        };
+        let Some((mut state, reached)) = self.reach_any(writing, targets, address, bytes, true)? else {
+            return Ok(self.restrict(state, otherwise));
+        };
+        let mut ends = vec![otherwise];
+        for (address, bytes) in self.pieces(address, bytes) {
+            let value = self.terms.variable(Sort::Bits(bytes * 8), "from outside");
+            for byte in 0..bytes {
+                let (letter, zero) = (self.terms.extract(value, byte * 8, 8), self.terms.bits(8, 0));
+                ends.push(self.terms.eq(letter, zero));
+            }
+            for &(here, id) in &reached.private {
+                let here = self.terms.and2(condition, here);
+                self.private_write(&mut state, id, here, address, bytes, value)?;
+            }
+            if let Some(shared) = reached.shared {
+                let mut accesses = Self::compound(reached.targets.clone());
+                accesses.writes.push(Unit { condition: shared, address, value, bytes });
+                self.add_event(&mut state, self.current, accesses, shared);
+            }
+        }
+        if is_text {
+            let is_ended = self.terms.or(&ends);
+            self.skeleton.constraints.push(is_ended);
+        }
+        let path = self.terms.or2(state.path, skipped);
+        state.path = self.assigned(path);
+        Ok(Some(state))
     }
 
     /// The private object that lives at an address for certain, and the offset.
@@ -105,75 +294,64 @@ impl Execution<'_> {
         Some((id, offset))
     }
 
-    /// Writes unconstrained bytes to an address. `node` is the node of the call, if it has one already.
-    fn overwrite(
+    /// The bytes from an address to the end of its object, if that has one size.
+    fn room(&self, address: u64) -> Option<u64> {
+        let instance = self.layout.get(self.layout.at(address)?);
+        let offset = address.checked_sub(instance.base)?;
+        instance.size.checked_sub(offset).filter(|_| !instance.is_function && instance.extent.is_none())
+    }
+
+    /// The size of the object that an address is in; 0 for null.
+    pub(crate) fn object_size(
         &mut self,
-        state: &mut State,
-        address: u64,
-        bytes: u64,
-        condition: Term,
-        node: &mut Option<NodeId>,
-    ) -> Option<()> {
-        let private = self.private_place(state, address).map(|(id, _)| id);
-        let id = private.or_else(|| self.shared_place(address))?;
-        let instance = self.layout.get(id);
-        let (object, room) = (instance.object, instance.size - (address - instance.base));
-        if instance.is_constant || bytes > room || bytes > MOST_BYTES {
-            return None;
-        }
-        let mut accesses = Accesses::plain([object].into_iter().collect(), false);
-        for at in (0..bytes).step_by(8) {
-            let bytes = (bytes - at).min(8) as u32;
-            let value = self.terms.variable(Sort::Bits(bytes * 8), "from outside");
-            let address = self.pointer(address + at);
-            match private {
-                Some(id) => self.private_write(state, id, condition, address, bytes, value).ok()?,
-                None => accesses.writes.push(Unit { condition, address, value, bytes }),
+        frame: &Frame,
+        mut state: State,
+        dst: LocalId,
+        pointer: &Expr,
+    ) -> Result<Option<State>, Refused> {
+        self.cannot_be_summarized("a function asks for the size of an object")?;
+        let address = self.evaluate(frame, &mut state, pointer)?;
+        let word = u32::from(self.program.model.pointer_bits());
+        let instances = match self.instance_at(address) {
+            Some(id) => vec![id],
+            None => {
+                let targets = self.facts.points_to.points_to(frame.func, pointer).into_owned();
+                targets.iter().flat_map(|object| self.layout.of(object).to_vec()).collect()
             }
+        };
+        let null = self.pointer(0);
+        let is_null = self.terms.eq(address, null);
+        let otherwise = self.terms.not(is_null);
+        let Some(there) = self.restrict(state.clone(), otherwise) else {
+            let none = self.terms.bits(word, 0);
+            state.set_local(dst, none);
+            return Ok(Some(state));
+        };
+        let Some((there, _)) = self.reach(frame, there, pointer, address, 0, false)? else {
+            return Ok(self.restrict(state, is_null));
+        };
+        let mut size = self.terms.bits(word, 0);
+        let mut elsewhere = vec![there.path];
+        for id in instances {
+            let is_here = self.layout.is_inside(&mut self.terms, id, address, 0, false);
+            let instance = self.layout.get(id);
+            let here = match instance.extent {
+                Some(extent) => extent,
+                None => self.terms.bits(word, instance.size.into()),
+            };
+            size = self.terms.ite(is_here, here, size);
+            elsewhere.push(self.terms.not(is_here));
         }
-        *node = self.add_event(state, *node, accesses, Term::TRUE).or(*node);
-        Some(())
-    }
-
-    /// The static object at an address, which threads share.
-    fn shared_place(&self, address: u64) -> Option<InstanceId> {
-        let id = self.layout.at(address)?;
-        let instance = self.layout.get(id);
-        let is_static = matches!(instance.initial, Initial::Static(_)) && !instance.is_heap && instance.owner.is_none();
-        (is_static && !instance.is_function && address < instance.base + instance.size).then_some(id)
-    }
-
-    /// The bytes from an address to the end of its object.
-    fn room(&mut self, state: &State, address: u64) -> Option<u64> {
-        let id = self.private_place(state, address).map(|(id, _)| id).or_else(|| self.shared_place(address))?;
-        let instance = self.layout.get(id);
-        Some(instance.size - (address - instance.base))
-    }
-
-    /// Whether bytes up to a zero can be read at an address. At a symbolic address, a doubt is noted that it is none of
-    /// the constant texts.
-    fn is_text(&mut self, state: &mut State, address: Term, name: &str) -> bool {
-        if let Some(known) = self.terms.as_bits(address) {
-            let Some((id, offset)) = self.private_place(state, known as u64) else { return false };
-            let size = self.layout.get(id).size;
-            return (offset..size.min(offset + MOST_BYTES)).any(|at| {
-                let byte = self.read_cell(state, id, at, 1);
-                byte.is_ok_and(|byte| self.terms.as_bits(byte) == Some(0))
-            });
+        let elsewhere = self.terms.and(&elsewhere);
+        if self.terms.as_bool(elsewhere) != Some(false) {
+            let why = "the size of an object is asked for that another thread allocates";
+            self.skeleton.doubts.push((elsewhere, why.to_string()));
         }
-        let constants = self.program.objects.iter_enumerated().filter(|(_, data)| data.kind == ObjectKind::Constant);
-        let mut others = vec![state.path];
-        for (object, _) in constants.take(MOST_TEXTS) {
-            let Ok(base) = self.static_address(object) else { return false };
-            let base = self.pointer(base);
-            if self.constant_text(base).is_some() {
-                let same = self.terms.eq(address, base);
-                others.push(self.terms.not(same));
-            }
-        }
-        let doubtful = self.terms.and(&others);
-        self.skeleton.doubts.push((doubtful, format!("what `{name}` reads is not checked")));
-        true
+        let nothing = self.terms.and2(state.path, is_null);
+        let path = self.terms.or2(there.path, nothing);
+        state.path = self.assigned(path);
+        state.set_local(dst, size);
+        Ok(Some(state))
     }
 
     /// The constant text at an address.
@@ -182,7 +360,7 @@ impl Execution<'_> {
         let instance = self.layout.get(self.layout.at(address)?);
         let Initial::Static(object) = instance.initial else { return None };
         let is_constant = self.program.objects[object].kind == ObjectKind::Constant;
-        is_constant.then(|| text_at(self.program, object, address.checked_sub(instance.base)?)).flatten()
+        is_constant.then(|| self.program.objects[object].text(address.checked_sub(instance.base)?)).flatten()
     }
 
     /// The arguments of `main`, laid out in memory: their number, and where they are.

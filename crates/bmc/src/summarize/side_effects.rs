@@ -110,7 +110,7 @@ pub fn is_balanced(locks: &[(SideEffect, Term)], mut is_same: impl FnMut((Term, 
         };
         match open.last() {
             Some(&(last, when)) if last == undone && (when == condition || is_same((when, condition))) => {
-                drop(open.pop())
+                open.pop();
             }
             _ => open.push((effect, condition)),
         }

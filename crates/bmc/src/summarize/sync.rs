@@ -3,16 +3,21 @@
 //! What a step does with the words is said by [`leno_symbolic::sync`]; here it becomes part of an execution. Condition
 //! variables keep nothing in words: that a thread sleeps, wakes or signals is noted for the search for deadlocks.
 
-use crate::skeleton::{NodeId, Role, Signal, Sleep, Until, Wait};
+use crate::skeleton::{BarrierDestroy, BarrierWait, NodeId, Role, Signal, Sleep, SyncObject, Until};
+use crate::summarize::access::{Accesses, Reached};
 use crate::summarize::side_effects::SideEffect;
 use crate::summarize::state::State;
 use crate::summarize::sync_words::Step;
 use crate::summarize::{Execution, Frame, Refused};
+use leno_ir::analysis::wakeups::Matters;
 use leno_ir::program::{Expr, LocalId, SyncOp};
 use leno_logic::term::{Sort, Term};
 use leno_symbolic::sync::{Caller, ETIMEDOUT, words};
 use std::collections::BTreeMap;
 use std::rc::Rc;
+
+/// A condition variable must be readable; nothing is kept in it.
+const WORD: u64 = 4;
 
 /// What a step does to a mutex. Mutexes of other kinds than the normal one have more than one word.
 fn role(op: &SyncOp, words: usize) -> Role {
@@ -49,16 +54,30 @@ impl Execution<'_> {
             self.needs(address)?;
         }
         let first = self.skeleton.events.len();
+        let zero = self.terms.bits(32, 0);
         let after = match op {
             SyncOp::CondSignal | SyncOp::CondBroadcast => {
-                self.signal(state, address, matches!(op, SyncOp::CondBroadcast))
+                let before = self.last;
+                let Some(state) = self.use_object(frame, state, (at, address), op)? else { return Ok(None) };
+                self.signal(state, address, matches!(op, SyncOp::CondBroadcast), before)
             }
-            SyncOp::CondInit | SyncOp::CondDestroy | SyncOp::SemDestroy => Some((state, self.terms.bits(32, 0))),
+            SyncOp::CondDestroy if self.facts.destroys_sleepers && self.question.properties.other => {
+                self.skeleton.gap("a condition variable may be destroyed while a thread sleeps on it");
+                self.use_object(frame, state, (at, address), op)?.map(|state| (state, zero))
+            }
+            SyncOp::CondInit | SyncOp::CondDestroy | SyncOp::SemDestroy => {
+                self.use_object(frame, state, (at, address), op)?.map(|state| (state, zero))
+            }
             SyncOp::CondSleep { mutex } => {
                 let mutex_address = self.evaluate(frame, &mut state, mutex)?;
                 let before = self.last;
+                let reached = self.reach(frame, state, at, address, WORD, true)?;
+                let Some((state, reached)) = reached else { return Ok(None) };
                 let after = self.make_transition(frame, state, (mutex, mutex_address), op, None)?;
-                after.map(|(state, result)| (self.sleep(state, address, result, before), result))
+                let Some((mut state, result)) = after else { return Ok(None) };
+                let node = Some(self.last).filter(|last| *last != before);
+                self.touch_object(&mut state, reached, address, op, node);
+                Some((self.sleep(state, address, result, before), result))
             }
             SyncOp::CondWake { deadline, .. } => self.wake(state, deadline.is_some()),
             SyncOp::LockInit { kind: operand, .. }
@@ -70,8 +89,19 @@ impl Execution<'_> {
             }
             _ => self.make_transition(frame, state, (at, address), op, None)?,
         };
+        if self.facts.destroys_barriers && self.skeleton.events.len() > first {
+            self.note_barrier_step(op, address, after.as_ref().map(|(state, _)| state.path))?;
+        }
+        let object = match op {
+            // (Of which the mutex is the object.)
+            SyncOp::CondSleep { .. } => None,
+            _ => self.object(address, op),
+        };
         let events = self.skeleton.events.iter_mut().skip(first).filter(|event| event.role != Role::Inspect);
-        events.for_each(|event| event.role = role(op, event.reads.len()));
+        for event in events.filter(|event| event.object.is_none()) {
+            event.role = role(op, event.reads.len());
+            event.object = object.map(|object| object.in_section(event.in_section));
+        }
         Ok(after.map(|(mut state, result)| {
             if let Some(dst) = dst {
                 let width = self.width(self.program.functions[frame.func].locals[dst].ty);
@@ -80,6 +110,68 @@ impl Execution<'_> {
             }
             state
         }))
+    }
+
+    /// Notes that a thread arrives at a barrier, leaves it, or destroys it: destroying waits for those who leave.
+    fn note_barrier_step(&mut self, op: &SyncOp, address: Term, path: Option<Term>) -> Result<(), Refused> {
+        let Some(path) = path else { return Ok(()) };
+        let (thread, node) = (self.thread, self.last);
+        let barriers = &mut self.skeleton.barriers;
+        match op {
+            SyncOp::BarrierArrive => {
+                barriers.waits.push(BarrierWait { thread, address, arrives: (node, path), leaves: None })
+            }
+            // (The step that follows it at once.)
+            SyncOp::BarrierLeave { .. } => {
+                let wait = barriers.waits.last_mut().filter(|wait| wait.thread == thread && wait.leaves.is_none());
+                wait.into_iter().for_each(|wait| wait.leaves = Some((node, path)));
+            }
+            SyncOp::BarrierDestroy => barriers.destroys.push(BarrierDestroy { thread, address, node, path }),
+            _ => return Ok(()),
+        }
+        self.cannot_be_summarized("a function waits at a barrier that may be destroyed")
+    }
+
+    /// The object of a step, where races are looked for.
+    fn object(&self, address: Term, op: &SyncOp) -> Option<SyncObject> {
+        let bytes = op.object_bytes(self.program.model);
+        let bytes = self.instance_at(address).map_or(bytes, |id| {
+            let (known, instance) = (self.terms.as_bits(address).unwrap_or(0) as u64, self.layout.get(id));
+            let rest = instance.base.saturating_add(instance.size).saturating_sub(known);
+            bytes.min(u32::try_from(rest).unwrap_or(u32::MAX))
+        });
+        let object = SyncObject { address, bytes, usage: op.object_use() };
+        Some(object).filter(|_| self.question.properties.race)
+    }
+
+    /// A step on an object of which nothing is kept in words: it must be there, and other threads may race with it.
+    fn use_object(
+        &mut self,
+        frame: &Frame,
+        state: State,
+        (pointer, address): (&Expr, Term),
+        op: &SyncOp,
+    ) -> Result<Option<State>, Refused> {
+        let (checks, before) = (self.skeleton.checks.len(), self.last);
+        let Some((mut state, reached)) = self.reach(frame, state, pointer, address, WORD, true)? else {
+            return Ok(None);
+        };
+        self.touch_object(&mut state, reached, address, op, None);
+        if self.skeleton.checks.len() > checks && self.last == before && state.section.is_none() {
+            // Whether the object is there depends on when this happens.
+            let node = self.next_node(&mut state);
+            self.step(node, state.path);
+        }
+        Ok(Some(state))
+    }
+
+    /// An access to all of an object, at a node or at a new one, if races are looked for.
+    fn touch_object(&mut self, state: &mut State, reached: Reached, address: Term, op: &SyncOp, node: Option<NodeId>) {
+        if let (Some(object), Some(shared)) = (self.object(address, op), reached.shared) {
+            let object = Some(object.in_section(state.section.is_some()));
+            let accesses = Accesses { object, ..Accesses::synchronising(reached.targets) };
+            self.add_event(state, node, accesses, shared);
+        }
     }
 
     /// A step on the words of the object at `place`: the state after it, and what it returns.
@@ -96,11 +188,12 @@ impl Execution<'_> {
             false => None,
         };
         let reading = read_lock.map(|(_, reading)| reading);
-        let caller = Caller { me: self.me(), operand, reading };
+        let may_be_destroyed = self.facts.destroys_locks;
+        let caller = Caller { me: self.me(), operand, reading, may_be_destroyed };
         let offsets = words(op, self.program.model, self.may_be_special(frame, place));
         let step = Step { op, caller, address: place.1, offsets };
         let Some((mut state, transition)) = self.step_on_words(frame, state, place.0, &step)? else { return Ok(None) };
-        if let Some((kind, wrong)) = transition.violation {
+        for &(kind, wrong) in &transition.violations {
             let bad = self.terms.and2(state.path, wrong);
             self.violate(kind, bad);
             let good = self.terms.not(wrong);
@@ -158,8 +251,8 @@ impl Execution<'_> {
         }
     }
 
-    // --- condition variables. Waits may end without a signal, except where deadlocks are looked for: then signals
-    // matter.
+    // --- condition variables. Waits may end without a signal. Where deadlocks are looked for, signals matter: who sleeps
+    // without one is stuck.
 
     /// Falls asleep at the node at which the mutex was unlocked, if other threads can see that one.
     fn sleep(&mut self, mut state: State, address: Term, result: Term, before: NodeId) -> State {
@@ -179,11 +272,15 @@ impl Execution<'_> {
         state
     }
 
-    fn signal(&mut self, mut state: State, address: Term, is_broadcast: bool) -> Option<(State, Term)> {
+    /// Gives a signal, at the node of this step if it has one.
+    fn signal(&mut self, mut state: State, address: Term, is_broadcast: bool, before: NodeId) -> Option<(State, Term)> {
         if self.question.properties.deadlock {
             self.affect(&mut state);
-            let node = self.next_node(&mut state);
-            self.step(node, state.path);
+            if self.last == before {
+                let node = self.next_node(&mut state);
+                self.step(node, state.path);
+            }
+            let node = self.last;
             self.skeleton.signals.push(Signal { node, path: state.path, address, is_broadcast });
         }
         Some((state, self.terms.bits(32, 0)))
@@ -196,6 +293,8 @@ impl Execution<'_> {
             late = self.terms.variable(Sort::Bool, "timed out");
             let error = self.terms.bits(32, ETIMEDOUT);
             result = self.terms.ite(late, error, zero);
+        } else if state.section.is_none() && self.may_wake_unasked() {
+            late = self.terms.variable(Sort::Bool, "woke unasked");
         }
         let Some(sleep) = state.sleep.take() else { return Some((state, result)) };
         let path = state.path;
@@ -207,6 +306,9 @@ impl Execution<'_> {
             self.split_section(&mut state, awake);
             self.goes_on_at_once(path, awake, wakes);
         }
+        if !timed {
+            self.add_wait(&State { path, ..state.clone() }, after, wakes, Until::Signal(sleep));
+        }
         let mut state = self.restrict(state, wakes)?;
         let node = self.next_node(&mut state);
         self.step(node, state.path);
@@ -216,11 +318,14 @@ impl Execution<'_> {
         state.side_effects.push(SideEffect::Effect, signalled);
         self.skeleton.sleeps[sleep].wake = Some((node, state.path));
         self.skeleton.sleeps[sleep].late = late;
-        if !timed {
-            let thread = self.thread;
-            self.skeleton.waits.push(Wait { thread, after, path, goes_on: wakes, until: Until::Signal(sleep) });
-        }
         Some((state, result))
+    }
+
+    /// Whether the wait at hand may end without a signal, which matters to deadlocks only in some. (In a loop that would
+    /// lead to ever more rounds.)
+    fn may_wake_unasked(&self) -> bool {
+        let is_this = |wait: &Matters| wait.span == self.here.1 && !wait.is_repeated;
+        self.question.properties.deadlock && self.facts.unasked_wakeups().iter().any(is_this)
     }
 
     /// How often a thread holds a lock for reading is part of its state, by the constant address of the lock.

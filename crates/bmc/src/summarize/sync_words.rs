@@ -4,7 +4,7 @@
 //! A step that may wait occurs only if it reads words with which it is enabled. In an atomic section the words are read
 //! first: if the step has to wait, the section is split (`split_sections`).
 
-use crate::skeleton::{DeadlockPoint, Event, Role, Unit, Until, Wait};
+use crate::skeleton::{DeadlockPoint, Event, NodeId, Role, Unit, Until, Wait};
 use crate::summarize::access::{Accesses, Reached, UNDEFINED};
 use crate::summarize::state::State;
 use crate::summarize::{Execution, Frame, Refused};
@@ -148,12 +148,17 @@ impl Execution<'_> {
                 let undefined = self.is_undefined(&later, step, &reached);
                 let condition = enabled.condition().unwrap_or(condition);
                 let condition = self.terms.or2(condition, undefined);
-                let until = match (enabled, later.first()) {
-                    (Enabled::Lock(_), Some(&owner)) => Until::Lock { free: condition, owner },
+                let until = match (enabled, step.op, &later[..]) {
+                    (Enabled::Lock(_), _, &[owner, ..]) => Until::Lock { free: condition, owner },
+                    (_, SyncOp::ReadLock | SyncOp::WriteLock, &[_, writer]) => Until::ReadWrite {
+                        enabled: condition,
+                        writer,
+                        address: self.terms.as_bits(step.address).unwrap_or(0) as u64,
+                        is_write: matches!(step.op, SyncOp::WriteLock),
+                    },
                     _ => Until::Enabled(condition),
                 };
-                let (thread, after, path) = (self.thread, self.last, state.path);
-                self.skeleton.waits.push(Wait { thread, after, path, goes_on, until });
+                self.add_wait(&state, self.last, goes_on, until);
             }
             let Some(going) = self.restrict(state, goes_on) else { return Ok(None) };
             state = going;
@@ -180,6 +185,12 @@ impl Execution<'_> {
         let bad = self.terms.and2(state.path, undefined);
         self.violate(ViolationKind::Uninitialised, bad);
         Ok(self.restrict(state, defined).map(|state| (state, transition)))
+    }
+
+    /// A step of the thread that may have to wait.
+    pub(crate) fn add_wait(&mut self, state: &State, after: NodeId, goes_on: Term, until: Until) {
+        let reading = state.reading.iter().map(|(lock, count)| (*lock, *count)).collect();
+        self.skeleton.waits.push(Wait { thread: self.thread, after, path: state.path, goes_on, until, reading });
     }
 
     /// The condition that the first word is that of an object that has not been initialised; static ones always are.
@@ -231,10 +242,13 @@ impl Execution<'_> {
                 occurs: asked,
                 reads: vec![read],
                 writes: Vec::new(),
+                known_reads: Vec::new(),
                 targets: look.targets,
                 is_plain: false,
+                object: None,
                 is_atomic: true,
                 in_section: false,
+                is_compound: false,
                 role: Role::Other,
             });
         }

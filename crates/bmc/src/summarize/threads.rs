@@ -1,6 +1,6 @@
 //! Starting, joining and detaching threads.
 
-use crate::skeleton::{Join, Until, Wait};
+use crate::skeleton::{Join, Until};
 use crate::summarize::state::State;
 use crate::summarize::{Execution, Frame, Refused, Started};
 use leno_ir::interp::ViolationKind;
@@ -69,8 +69,7 @@ impl Execution<'_> {
         let word = u32::from(self.program.model.pointer_bits());
         let result = dst.map(|_| self.terms.variable(Sort::Bits(word), "joined result"));
         if self.question.properties.deadlock {
-            let (thread, after, path) = (self.thread, before, state.path);
-            self.skeleton.waits.push(Wait { thread, after, path, goes_on: done, until: Until::End(handle) });
+            self.add_wait(&state, before, done, Until::End(handle));
         }
         let invalid = self.invalid_handle(state.path);
         if let Some((at_once, _)) = at_once {

@@ -32,6 +32,12 @@ const CHEAP_ROUNDS: u32 = 2;
 /// Conflicts of the question whether a loop waits. Hardly any needs a hundred.
 const MOST_CONFLICTS: u64 = 2_000;
 
+/// The state in which an iteration began, and the first object that was made since.
+pub(crate) struct Earlier {
+    state: State,
+    first_new: InstanceId,
+}
+
 /// A loop that is being executed.
 pub(crate) struct RunningLoop {
     blocks: Vec<BlockId>,
@@ -84,8 +90,8 @@ impl Execution<'_> {
         let what = BoundSite::Loop(frame.func, inner.head);
         let (mut rounds, mut decided, mut eventful) = (0, 0, 0);
         frame.loops.push(RunningLoop { blocks: inner.blocks.clone(), is_decided: false });
-        let mut before: Option<State> = None;
-        let mut before_rest: Option<(BlockId, State)> = None;
+        let mut before: Option<Earlier> = None;
+        let mut before_rest: Option<(BlockId, Earlier)> = None;
         let always = self.terms.bool(true);
         let (mut was_active, mut was_active_inside) = (always, always);
         while inner.blocks.iter().any(|block| frame.pending.contains_key(block)) {
@@ -107,7 +113,7 @@ impl Execution<'_> {
                 self.cut_loop(what, &inner.blocks, head, frame);
                 break;
             }
-            before = head.clone();
+            before = head.clone().map(|state| self.earlier(state));
             let nodes = self.skeleton.nodes.len();
             if let Some(head) = head {
                 frame.pending.insert(inner.head, vec![head]);
@@ -135,7 +141,7 @@ impl Execution<'_> {
                         &mut was_active_inside,
                     );
                 }
-                before_rest = left.clone().map(|state| (block, state));
+                before_rest = left.clone().map(|state| (block, self.earlier(state)));
                 left.into_iter().for_each(|state| frame.pending.entry(block).or_default().push(state));
             }
             self.run_elements(shape, rest, frame)?;
@@ -157,19 +163,24 @@ impl Execution<'_> {
         }
     }
 
+    fn earlier(&self, state: State) -> Earlier {
+        Earlier { state, first_new: self.layout.next() }
+    }
+
     /// The state in which a loop comes back, without the paths on which it has only waited since `then`. None if there
     /// are no others. `was_active`: the condition that it did not only wait in the iteration before.
     pub(crate) fn without_waiting(
         &mut self,
         mut now: State,
-        then: &State,
+        earlier: &Earlier,
         frame: &Frame,
         live: &Live,
         was_active: &mut Term,
     ) -> Option<State> {
         let always = self.terms.bool(true);
         let last_active = std::mem::replace(was_active, always);
-        let Some(different) = self.differences(&now, then, frame, live) else { return Some(now) };
+        let Some(different) = self.differences(&now, earlier, frame, live) else { return Some(now) };
+        let then = &earlier.state;
         if self.terms.as_bool(different) == Some(true) {
             return Some(now);
         }
@@ -272,8 +283,14 @@ impl Execution<'_> {
 
     /// The condition that a state differs from an earlier one at the same program point in a value that is live there;
     /// None if it always does.
-    pub(crate) fn differences(&mut self, now: &State, then: &State, frame: &Frame, live: &Live) -> Option<Term> {
-        if now.section != then.section || now.memory.dead != then.memory.dead || now.reading != then.reading {
+    pub(crate) fn differences(&mut self, now: &State, earlier: &Earlier, frame: &Frame, live: &Live) -> Option<Term> {
+        let Earlier { state: then, first_new } = earlier;
+        // Functions that the iteration has called have returned: what they had for themselves is gone.
+        let is_gone = |id: &InstanceId| id >= first_new && self.is_slot(*id);
+        let dead = |state: &'_ State| -> Vec<(InstanceId, Term)> {
+            state.memory.dead.iter().filter(|(id, _)| !is_gone(id)).map(|(id, when)| (*id, *when)).collect()
+        };
+        if now.section != then.section || now.reading != then.reading || dead(now) != dead(then) {
             return None;
         }
         let registers = now.locals.iter().zip(then.locals.iter()).zip(&live.registers);
@@ -282,7 +299,8 @@ impl Execution<'_> {
             .map(|((now, then), _)| (*now, *then))
             .collect();
         let empty = Rc::default();
-        let ids: BTreeSet<InstanceId> = now.memory.objects.keys().chain(then.memory.objects.keys()).copied().collect();
+        let ids = now.memory.objects.keys().chain(then.memory.objects.keys()).filter(|id| !is_gone(id));
+        let ids: BTreeSet<InstanceId> = ids.copied().collect();
         for id in ids {
             let is_dead = frame.slots.iter().zip(&live.slots).any(|(slot, live)| *slot == id && !live);
             let (now, then) = (now.memory.objects.get(&id), then.memory.objects.get(&id));

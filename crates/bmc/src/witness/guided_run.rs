@@ -46,7 +46,7 @@ impl Environment for Inputs<'_> {
             Source::Instruction | Source::External | Source::Spurious => {
                 planned.and_then(VecDeque::pop_front).unwrap_or(0)
             }
-            Source::Undefined => 0,
+            Source::Undefined | Source::Reuse | Source::WakeUp => 0,
         };
         self.given.push((thread, Input { width, bits: value }));
         value
@@ -169,9 +169,7 @@ impl<'a, 'p> GuidedRun<'a, 'p> {
 
     /// Until it waits or has ended.
     pub fn until_wait(&mut self, thread: ThreadId) -> Result<(), String> {
-        let is_there = |this: &Self| {
-            this.machine.threads()[thread].status != Status::Running || this.machine.wait(thread).is_some()
-        };
+        let is_there = |this: &Self| this.machine.is_stuck(thread);
         match self.until(thread, is_there) {
             RunResult::There | RunResult::Stopped => Ok(()),
             RunResult::Violation(violation) => Err(format!("something else goes wrong: {}", violation.message)),

@@ -392,6 +392,7 @@ impl<'a> Checker<'a> {
             vars: state.vars,
             labels: state.labels,
             address_labels: state.address_labels,
+            has_named_labels: !state.named_labels.is_empty(),
             body,
             end: Span::new(span.end.saturating_sub(1), span.end),
         });

@@ -29,6 +29,7 @@ models! {
     "copy"
     "ctype"
     "ctype_tables"
+    "environment"
     "errno"
     "exit"
     "expect"
@@ -65,7 +66,7 @@ models! {
 pub static REAL_PROCESS: Model = Model { name: "<leno>/real_process.c", text: include_str!("models/real_process.c") };
 
 /// The models that a program that runs for real does without.
-const OF_NO_PROCESS: &[&str] = &["<leno>/process.c", "<leno>/random.c", "<leno>/signals.c"];
+const OF_NO_PROCESS: &[&str] = &["<leno>/environment.c", "<leno>/process.c", "<leno>/random.c", "<leno>/signals.c"];
 
 /// The names that bring [`REAL_PROCESS`].
 const OF_REAL_PROCESS: &[&str] = &[
@@ -100,9 +101,12 @@ pub fn real_model_of(name: &str) -> Option<&'static Model> {
     }
 }
 
-/// Whether a function without a body is one that a program that runs for real leaves to the system.
+/// Whether a function without a body is one that a program that runs for real leaves to the system, or stands for what
+/// models do not model.
 pub fn is_of_process(name: &str) -> bool {
-    name.starts_with("__leno_outside_") || model_of(name).is_some_and(|model| OF_NO_PROCESS.contains(&model.name))
+    name.starts_with("__leno_outside_")
+        || name.starts_with("__leno_unmodelled_")
+        || model_of(name).is_some_and(|model| OF_NO_PROCESS.contains(&model.name))
 }
 
 /// The model that defines a function.
@@ -133,9 +137,11 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("__isoc23_strtoll", "parse_number"),
     ("__isoc23_strtoul", "parse_number"),
     ("__isoc23_strtoull", "parse_number"),
+    ("__leno_await_end", "cancel"),
     ("__leno_bswap16", "bits"),
     ("__leno_bswap32", "bits"),
     ("__leno_bswap64", "bits"),
+    ("__leno_cancellable_sem_wait", "cancel"),
     ("__leno_cancellable_wait", "cancel"),
     ("__leno_cancellation_point", "cancel"),
     ("__leno_cleanup_pop", "cleanup"),
@@ -163,6 +169,7 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("__leno_run_key_destructors", "keys"),
     ("__leno_thread_leave", "thread"),
     ("__leno_thread_start", "thread"),
+    ("__leno_waking_sem_post", "cancel"),
     ("__memcpy_chk", "copy"),
     ("__memmove_chk", "copy"),
     ("__mempcpy", "copy"),
@@ -203,7 +210,7 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("btowc", "multibyte"),
     ("bzero", "fill"),
     ("cfree", "allocate"),
-    ("clearenv", "process"),
+    ("clearenv", "environment"),
     ("div", "integers"),
     ("drand48", "random"),
     ("erand48", "random"),
@@ -214,7 +221,7 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("get_nprocs", "process"),
     ("get_nprocs_conf", "process"),
     ("getegid", "process"),
-    ("getenv", "process"),
+    ("getenv", "environment"),
     ("geteuid", "process"),
     ("getgid", "process"),
     ("getpagesize", "process"),
@@ -253,6 +260,7 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("iswupper", "wide_ctype"),
     ("iswxdigit", "wide_ctype"),
     ("isxdigit", "ctype"),
+    ("kill", "signals"),
     ("labs", "integers"),
     ("ldiv", "integers"),
     ("leno_expect_atomic_begin", "expect"),
@@ -325,17 +333,16 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("pthread_getspecific", "keys"),
     ("pthread_key_create", "keys"),
     ("pthread_key_delete", "keys"),
+    ("pthread_kill", "signals"),
     ("pthread_mutexattr_destroy", "sync_attributes"),
     ("pthread_mutexattr_getprioceiling", "sync_attributes"),
     ("pthread_mutexattr_getprotocol", "sync_attributes"),
     ("pthread_mutexattr_getpshared", "sync_attributes"),
-    ("pthread_mutexattr_getrobust", "sync_attributes"),
     ("pthread_mutexattr_gettype", "sync_attributes"),
     ("pthread_mutexattr_init", "sync_attributes"),
     ("pthread_mutexattr_setprioceiling", "sync_attributes"),
     ("pthread_mutexattr_setprotocol", "sync_attributes"),
     ("pthread_mutexattr_setpshared", "sync_attributes"),
-    ("pthread_mutexattr_setrobust", "sync_attributes"),
     ("pthread_mutexattr_settype", "sync_attributes"),
     ("pthread_rwlockattr_destroy", "sync_attributes"),
     ("pthread_rwlockattr_getkind_np", "sync_attributes"),
@@ -353,7 +360,7 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("pthread_setspecific", "keys"),
     ("pthread_sigmask", "signals"),
     ("pthread_testcancel", "cancel"),
-    ("putenv", "process"),
+    ("putenv", "environment"),
     ("qsort", "sort"),
     ("qsort_r", "sort"),
     ("quick_exit", "exit"),
@@ -373,11 +380,11 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("sched_setaffinity", "scheduling"),
     ("sched_setparam", "scheduling"),
     ("sched_setscheduler", "scheduling"),
-    ("secure_getenv", "process"),
+    ("secure_getenv", "environment"),
     ("sem_clockwait", "semaphores"),
     ("sem_timedwait", "semaphores"),
     ("sem_trywait", "semaphores"),
-    ("setenv", "process"),
+    ("setenv", "environment"),
     ("setlocale", "process"),
     ("setstate", "random"),
     ("sigaction", "signals"),
@@ -387,7 +394,9 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("sigfillset", "signal_sets"),
     ("sigismember", "signal_sets"),
     ("signal", "signals"),
+    ("sigpending", "signals"),
     ("sigprocmask", "signals"),
+    ("sigwait", "signals"),
     ("srand", "random"),
     ("srand48", "random"),
     ("srandom", "random"),
@@ -436,7 +445,7 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("tss_delete", "keys"),
     ("tss_get", "keys"),
     ("tss_set", "keys"),
-    ("unsetenv", "process"),
+    ("unsetenv", "environment"),
     ("valloc", "allocate"),
     ("wcscat", "wide_string"),
     ("wcschr", "wide_string"),

@@ -27,7 +27,6 @@ fn mutex(name: &str) -> Option<Recipe> {
         "pthread_mutex_trylock" => |call| posix(call, SyncOp::TryLock(Mutex)),
         "pthread_mutex_timedlock" | "pthread_mutex_clocklock" => |call| timed(call, SyncOp::TryLock(Mutex)),
         "pthread_mutex_unlock" => |call| posix(call, SyncOp::Unlock(Mutex)),
-        "pthread_mutex_consistent" => |call| call.number(0),
 
         "mtx_init" => |call| {
             let (at, kind) = (call.pointer(0), call.int(1));
@@ -142,17 +141,16 @@ fn other(name: &str) -> Option<Recipe> {
             posix(call, SyncOp::SemInit { value })
         },
         "sem_destroy" => |call| posix(call, SyncOp::SemDestroy),
-        "sem_wait" => |call| {
-            call.cancellation_point();
-            posix(call, SyncOp::SemWait)
-        },
-        "sem_post" => |call| posix(call, SyncOp::SemPost),
+        "sem_wait" => |call| cancellable(call, "__leno_cancellable_sem_wait", SyncOp::SemWait),
+        "sem_post" => |call| cancellable(call, "__leno_waking_sem_post", SyncOp::SemPost),
         "sem_getvalue" => |call| {
             let (at, place) = (call.pointer(0), call.pointer(1));
             let value = call.sync(SyncOp::SemGetValue, at);
             call.builder.store(place, Type::I32, value);
             call.number(0)
         },
+        "__leno_sem_wait" => |call| posix(call, SyncOp::SemWait),
+        "__leno_sem_post" => |call| posix(call, SyncOp::SemPost),
         "__leno_sem_trywait" => |call| posix(call, SyncOp::SemTryWait),
         _ => return None,
     })
@@ -163,6 +161,15 @@ fn posix(call: &mut Call<'_, '_, '_>, op: SyncOp) -> Value {
     let at = call.pointer(0);
     let result = call.sync(op, at);
     call.as_int(result)
+}
+
+/// The same; but where threads may be cancelled, a model does it.
+fn cancellable(call: &mut Call<'_, '_, '_>, model: &str, op: SyncOp) -> Value {
+    let at = call.pointer(0);
+    match call.call_model(model, vec![at]) {
+        Some(result) => call.as_int(result.unwrap_or_else(|| Expr::int(0, 32))),
+        None => posix(call, op),
+    }
 }
 
 /// A step on the first argument; the call has no result.

@@ -16,7 +16,7 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
         "calloc" => calloc,
         "free" | "__VERIFIER_free" => |call| {
             let ptr = call.pointer(0);
-            call.builder.push(Op::Free { ptr });
+            call.builder.push(Op::Free { ptr, storage: Storage::Heap });
             None
         },
         "__leno_allocate" | "__VERIFIER_malloc_aligned" => allocate_aligned,

@@ -28,6 +28,15 @@ pub fn refusal(name: &str) -> Option<Refusal> {
             reason: "replacing the running program (exec) is not supported",
             help: "check that program on its own",
         }),
+        "pthread_mutexattr_setrobust"
+        | "pthread_mutexattr_getrobust"
+        | "pthread_mutex_consistent"
+        | "pthread_mutexattr_setrobust_np"
+        | "pthread_mutexattr_getrobust_np"
+        | "pthread_mutex_consistent_np" => Some(Refusal {
+            reason: "robust mutexes are not supported: what happens to a mutex whose owner has ended is not modelled",
+            help: "leave the attribute out: then a thread that waits for such a mutex is reported as a deadlock",
+        }),
         _ => None,
     }
 }

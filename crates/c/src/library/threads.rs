@@ -116,7 +116,7 @@ fn create_genmc(call: &mut Call<'_, '_, '_>) -> Value {
 }
 
 fn join_thread(call: &mut Call<'_, '_, '_>, thread: Expr) -> Expr {
-    call.cancellation_point();
+    call.call_model("__leno_await_end", vec![thread.clone()]);
     let result = call.builder.new_temp(call.builder.word());
     call.builder.push(Op::Join { dst: Some(result), thread });
     Expr::Local(result)

@@ -6,13 +6,14 @@
 use super::builder::FunctionBuilder;
 use super::hook;
 use super::link::Link;
+use super::place::How;
 use super::scalar::{Scalar, zero};
 use super::scope::Scopes;
 use super::sequence::Sequencing;
 use crate::diagnostic::{Diagnostic, Result};
 use crate::source::Span;
 use crate::typed::{ExprId, FuncId, Function, FunctionBody, LabelId, Unit, VarId};
-use crate::types::{ArrayLen, QualType, Type, TypeId, Types};
+use crate::types::{ArrayLen, QualType, Quals, Type, TypeId, Types};
 use leno_ir::index::Idx;
 use leno_ir::program::{self as ir, BinaryOp, BlockId, Expr, LocalId, Op, SlotId, TerminatorKind};
 
@@ -42,6 +43,18 @@ pub(super) struct Lowering<'a, 'u> {
     pub sequencing: Sequencing,
     /// The hidden parameter of a variadic function.
     pub variable_arguments: Option<LocalId>,
+    /// The address of the temporary object that is evaluated next is taken.
+    pub keeps_temporary: bool,
+    own_copies: Vec<OwnCopy>,
+}
+
+/// A copy of a record parameter. The caller's stays when the function returns; so one whose address is kept somewhere
+/// is copied into a slot of the function.
+struct OwnCopy {
+    parameter: LocalId,
+    /// The block before the copy, and that after it.
+    before: BlockId,
+    after: BlockId,
 }
 
 /// Lowers a function that the unit defines.
@@ -76,6 +89,8 @@ pub(super) fn lower_function(link: &mut Link<'_>, id: ir::FuncId, unit: usize, f
         scopes: Scopes::new(body),
         sequencing: if units[unit].is_model { Sequencing::default() } else { Sequencing::of(units[unit].unit, body) },
         variable_arguments,
+        keeps_temporary: false,
+        own_copies: Vec::new(),
     };
     lowering.whole_function(function, signature.returns_record)?;
     Ok(lowering.b.finish())
@@ -90,6 +105,29 @@ impl<'u> Lowering<'_, 'u> {
         self.statement(self.body.body)?;
         self.at(self.body.end);
         self.fall_off_the_end();
+        for OwnCopy { parameter, before, after } in std::mem::take(&mut self.own_copies) {
+            if !self.b.is_kept(parameter) {
+                self.b.redirect(before, after);
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies a record parameter to a slot, unless that turns out to be useless.
+    fn copy_parameter(&mut self, var: VarId, parameter: LocalId) -> Result<()> {
+        let declared = &self.body.vars[var];
+        let Some(before) = self.b.current_block() else { return Ok(()) };
+        self.at(declared.span);
+        let (inside, after) = (self.b.new_block(), self.b.new_block());
+        self.b.goto(inside);
+        self.b.switch_to(inside);
+        let slot = self.temporary_slot(declared.ty, declared.span)?;
+        let plain = QualType { quals: Quals::default(), ..declared.ty };
+        self.copy(plain, slot.clone(), How::PLAIN, Expr::Local(parameter), How::PLAIN)?;
+        self.b.assign(parameter, slot);
+        self.b.goto(after);
+        self.b.switch_to(after);
+        self.own_copies.push(OwnCopy { parameter, before, after });
         Ok(())
     }
 
@@ -104,6 +142,9 @@ impl<'u> Lowering<'_, 'u> {
                 // The copy that the caller made is the variable.
                 let id = self.b.name_parameter(register, &declared.name, false);
                 self.homes[var.index()] = Some(Home::Dynamic(id));
+                if self.is_record(declared.ty) {
+                    self.copy_parameter(*var, id)?;
+                }
                 continue;
             };
             let passed = self.scalar_of(*passed, declared.span)?;

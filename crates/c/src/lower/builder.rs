@@ -13,14 +13,15 @@
 //! saved into a temporary at the place where it was held (which dominates all that came after, whatever control flow
 //! there was), and only then.
 
+use super::lifetimes;
 use super::link::Link;
 use super::simplify;
 use crate::source;
 use leno_ir::analysis::retries::unnoticed_failures;
 use leno_ir::index::{Idx, IndexVec};
 use leno_ir::program::{
-    Access, Block, BlockId, Body, Callee, DataModel, Expr, FuncId, Function, Instr, Local, LocalId, ObjectId, Op,
-    Order, Property, Slot, SlotId, Span, Terminator, TerminatorKind, TextId, Type,
+    Access, BinaryOp, Block, BlockId, Body, Callee, DataModel, Expr, FuncId, Function, Instr, Local, LocalId, ObjectId,
+    Op, Order, Property, Slot, SlotId, Span, Terminator, TerminatorKind, TextId, Type,
 };
 
 /// Trees that grow deeper than this are put into a register. It leaves room below
@@ -182,6 +183,11 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
         }
     }
 
+    /// Goes on with a block that was left for another one; with none, what follows cannot be reached.
+    pub(super) fn come_back(&mut self, block: Option<BlockId>) {
+        self.current = block;
+    }
+
     /// None where control cannot come.
     pub fn current_block(&self) -> Option<BlockId> {
         self.current
@@ -213,6 +219,37 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
             cond => TerminatorKind::Branch { cond, then, otherwise },
         };
         self.terminate(kind);
+    }
+
+    /// A finished block goes elsewhere.
+    pub(super) fn redirect(&mut self, block: BlockId, to: BlockId) {
+        if let Some(terminator) = &mut self.blocks[block.index()].terminator {
+            terminator.kind = TerminatorKind::Goto(to);
+        }
+    }
+
+    /// Whether an address in a register is used for anything but accesses: it may be kept somewhere.
+    pub(super) fn is_kept(&self, register: LocalId) -> bool {
+        let is_base = |address: &Expr| match address {
+            Expr::Local(local) => *local == register,
+            Expr::Binary(BinaryOp::PtrAdd, parts) => {
+                parts[0] == Expr::Local(register) && !mentions(&parts[1], register)
+            }
+            _ => false,
+        };
+        let mut is_kept = false;
+        for block in &self.blocks {
+            for instr in &block.instrs {
+                let address = instr.op.access().map(|(access, _)| &access.ptr).filter(|address| is_base(address));
+                instr.op.for_each_operand(|operand| {
+                    let is_address = address.is_some_and(|address| std::ptr::eq(address, operand));
+                    is_kept |= !is_address && mentions(operand, register);
+                });
+            }
+            let operand = block.terminator.as_ref().and_then(|terminator| terminator.kind.operand());
+            is_kept |= operand.is_some_and(|operand| mentions(operand, register));
+        }
+        is_kept
     }
 
     // ---- instructions
@@ -426,6 +463,7 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
             body: Body::Blocks(simplify::simplify(blocks)),
             span: self.function_span,
         };
+        lifetimes::drop_idle(&mut function, self.link.model());
         let mentioned = simplify::drop_unused(&mut function);
         let unnoticed = unnoticed_failures(&function, self.link.model());
         if let Body::Blocks(blocks) = &mut function.body {

@@ -35,7 +35,10 @@ impl Lowering<'_, '_> {
                 Ok(Expr::Function(target))
             }
             ExprKind::Load(place) => self.load(id, *place),
-            ExprKind::AddressOf(place) => self.address_within(*place, Reach::Address),
+            ExprKind::AddressOf(place) => {
+                self.keeps_temporary = self.is_in_temporary(*place);
+                self.address_within(*place, Reach::Address)
+            }
             ExprKind::LabelAddress(label) => self.label_address(id, *label),
             ExprKind::Cast(operand) => self.cast(id, *operand),
             ExprKind::Unary(op, operand) => self.unary(id, *op, *operand),
@@ -190,10 +193,18 @@ impl Lowering<'_, '_> {
         Ok(if wanted { self.as_stored(&place, scalar, value) } else { value })
     }
 
+    /// Whether an lvalue is a temporary object or a part of one.
+    fn is_in_temporary(&self, mut place: ExprId) -> bool {
+        while let ExprKind::Field { base, .. } = self.unit.exprs[place].kind {
+            place = base;
+        }
+        matches!(self.unit.exprs[place].kind, ExprKind::Temporary { .. })
+    }
+
     // ---- statement expressions
 
     fn statement_expression(&mut self, body: &[StmtId], value: Option<ExprId>) -> Result<Expr> {
-        self.open_scope();
+        self.open_block(body);
         for statement in body {
             self.statement(*statement)?;
         }
@@ -211,7 +222,7 @@ impl Lowering<'_, '_> {
     }
 
     fn statement_expression_effect(&mut self, body: &[StmtId], value: Option<ExprId>) -> Result<()> {
-        self.open_scope();
+        self.open_block(body);
         for statement in body {
             self.statement(*statement)?;
         }

@@ -7,14 +7,14 @@
 //!   common idiom.
 //! - A pointer that is moved very far may come to lie in another object. In LP64 addresses of different objects are
 //!   2^40 apart, so it takes many moves by less than 2^35 bytes to get into another object, and no object is that
-//!   large; in ILP32, where they may be as near as 2^16, an index into an array of known length is always checked. The
-//!   same holds for moves through integers, `(int *)((uintptr_t)p + n)`: as gcc has it, they do not lead into other
-//!   objects either.
+//!   large: such a move is asserted to be shorter. In ILP32, where they may be as near as 2^16, the instruction
+//!   [`Op::CheckMove`] knows which object the pointer was in. The same holds for moves through integers,
+//!   `(int *)((uintptr_t)p + n)`: as gcc has it, they do not lead into other objects either.
 
 use super::body::Lowering;
 use crate::typed::{BinaryOp as CBinaryOp, ExprId, ExprKind};
 use crate::types::{ArrayLen, Type as CType};
-use leno_ir::program::{BinaryOp, CastOp, DataModel, Expr, Property};
+use leno_ir::program::{BinaryOp, CastOp, Expr, Op, Property, Type};
 
 /// How far a pointer may be moved at once (LP64), as a power of two. No object is larger.
 const FARTHEST: u16 = 35;
@@ -22,6 +22,9 @@ const FARTHEST: u16 = 35;
 /// An amount of so many bits is not checked unless it is a constant: an `int` that counts elements never leads as far as
 /// the next object.
 const NEAR_BITS: u16 = 40;
+
+/// Constants of so many bits are not checked in ILP32: a step to a neighbour, or to a member.
+const SMALL_BITS: u16 = 12;
 
 /// What an index leads to: something that is accessed, or an address, which may be the one past the end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,16 +56,17 @@ impl Lowering<'_, '_> {
             ExprKind::Deref(_) => true,
             _ => false,
         };
-        if !is_part && self.b.model() == DataModel::Lp64 {
-            return None;
-        }
-        self.types.size_of(exprs[array].ty.ty)
+        self.types.size_of(exprs[array].ty.ty).filter(|_| is_part)
     }
 
     /// Whether moving a pointer may fail: such an expression is not evaluated where C does not evaluate it.
     pub fn checks_index(&self, pointer: ExprId, bytes: ExprId) -> bool {
-        let is_constant = matches!(self.unit.exprs[bytes].kind, ExprKind::Const(_));
-        self.checked_array(pointer).is_some() || !is_constant
+        let word = self.b.model().pointer_bits();
+        let is_small = match self.unit.exprs[bytes].kind {
+            ExprKind::Const(bits) => self.needed_bits(&Expr::int(bits, word)) <= SMALL_BITS,
+            _ => false,
+        };
+        self.checked_array(pointer).is_some() || !is_small
     }
 
     /// Asserts that `pointer + bytes` stays where it belongs.
@@ -87,13 +91,29 @@ impl Lowering<'_, '_> {
         let is_number = matches!(base, Expr::Const { .. } | Expr::Cast(CastOp::IntToPtr, ..));
         let allowed = if matches!(bytes, Expr::Const { .. }) { FARTHEST + 1 } else { NEAR_BITS };
         let is_model = self.b.link.units[self.unit_index].is_model;
-        if word < 64 || is_number || is_model || self.needed_bits(&bytes) <= allowed || is_distance(&bytes) {
+        if word < 64 {
+            return if is_number || is_model { bytes } else { self.check_near(base, bytes) };
+        }
+        if is_number || is_model || self.needed_bits(&bytes) <= allowed || is_distance(&bytes) {
             return bytes;
         }
         let bytes = self.b.reusable(bytes);
         let shifted = self.b.binary(BinaryOp::Add, bytes.clone(), Expr::int(1 << FARTHEST, word));
         let is_near = self.b.binary(BinaryOp::ULt, shifted, Expr::int(2 << FARTHEST, word));
         self.b.assert(is_near, Property::IndexOutOfBounds, "index beyond every object");
+        bytes
+    }
+
+    /// The same where objects are near each other: an instruction that knows them.
+    fn check_near(&mut self, base: &Expr, bytes: Expr) -> Expr {
+        if matches!(bytes, Expr::Const { .. }) && self.needed_bits(&bytes) <= SMALL_BITS {
+            return bytes;
+        }
+        let (from, bytes) = (self.b.reusable(base.clone()), self.b.reusable(bytes));
+        let is_pointer = self.b.type_of(&from) == Type::Ptr;
+        let from = if is_pointer { from } else { self.b.cast(CastOp::IntToPtr, Type::Ptr, from) };
+        let to = self.b.binary(BinaryOp::PtrAdd, from.clone(), bytes.clone());
+        self.b.push(Op::CheckMove { from, to });
         bytes
     }
 

@@ -18,10 +18,11 @@ impl Lowering<'_, '_> {
     /// A declaration is reached.
     pub fn declare(&mut self, var: VarId, init: Option<&LocalInit>) -> Result<()> {
         let home = self.home(var)?;
-        if let Home::Dynamic(register) = home
-            && !self.body.params.contains(&var)
-        {
-            self.allocate_array(var, register)?;
+        if !self.body.params.contains(&var) {
+            self.begins_in_block(home);
+            if let Home::Dynamic(register) = home {
+                self.allocate_array(var, register)?;
+            }
         }
         match init {
             Some(init) => self.initialize(var, home, init),

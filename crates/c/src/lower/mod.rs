@@ -30,6 +30,7 @@ mod fold;
 mod hook;
 mod index;
 mod initialize;
+mod lifetimes;
 mod link;
 mod operator;
 mod overlap;

@@ -231,6 +231,11 @@ impl Lowering<'_, '_> {
         self.at(self.span_of(id));
         match moved {
             Moved::Left => left = self.check_move(&right, left),
+            Moved::Right if op == BinaryOp::Sub => {
+                right = self.b.reusable(right);
+                let back = self.b.unary(ir::UnaryOp::Neg, right.clone());
+                self.check_move(&left, back);
+            }
             Moved::Right => right = self.check_move(&left, right),
         }
         Ok(self.arithmetic(op, scalar, left, (right, scalar)))

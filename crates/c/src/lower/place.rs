@@ -73,6 +73,7 @@ impl Lowering<'_, '_> {
             ExprKind::CompoundLiteral { var, init } => {
                 let home = self.home(*var)?;
                 self.at(expr.span);
+                self.begins_in_block(home);
                 self.initialize(*var, home, init)?;
                 match home {
                     Home::Register(id) => return Ok(Place::Register(id)),

@@ -73,7 +73,7 @@ impl Lowering<'_, '_> {
         match &expr.kind {
             ExprKind::Call { .. } => self.call_into(id, Some(dest)).map(drop),
             ExprKind::StmtExpr { body, value: Some(value) } => {
-                self.open_scope();
+                self.open_block(body);
                 for statement in body {
                     self.statement(*statement)?;
                 }
@@ -109,6 +109,12 @@ impl Lowering<'_, '_> {
 
     /// `f().x`: the value in memory.
     pub fn temporary(&mut self, var: VarId, value: ExprId) -> Result<Expr> {
+        let is_kept = std::mem::take(&mut self.keeps_temporary);
+        if let (true, true, Home::Slot(slot)) = (is_kept, self.is_record(self.type_of(value)), self.home(var)?) {
+            self.begins_in_expression(slot);
+            self.record_into(value, Expr::Slot(slot))?;
+            return Ok(Expr::Slot(slot));
+        }
         if self.is_record(self.type_of(value)) {
             let value_ty = self.type_of(value);
             let record = self.record(value)?;

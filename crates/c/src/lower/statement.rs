@@ -23,9 +23,12 @@ impl Lowering<'_, '_> {
         }
         match &statement.kind {
             StmtKind::Empty => {}
-            StmtKind::Expr(expr) => self.effect(*expr)?,
+            StmtKind::Expr(expr) => {
+                self.effect(*expr)?;
+                self.end_temporaries();
+            }
             StmtKind::Block(body) => {
-                self.open_scope();
+                self.open_block(body);
                 for inner in body {
                     self.statement(*inner)?;
                 }
@@ -39,13 +42,19 @@ impl Lowering<'_, '_> {
             }
             StmtKind::Declare { var, init } => {
                 self.declare(*var, init.as_ref())?;
+                self.end_temporaries();
                 self.open_cleanup(*var);
             }
-            StmtKind::If { cond, then, otherwise } => self.if_statement(*cond, *then, *otherwise)?,
-            StmtKind::While { cond, body } => self.loop_statement(Some(*cond), None, *body)?,
-            StmtKind::For { cond, step, body } => self.loop_statement(*cond, *step, *body)?,
-            StmtKind::DoWhile { body, cond } => self.do_while(*body, *cond)?,
-            StmtKind::Switch { value, body, cases, default } => self.switch(id, *value, *body, cases, *default)?,
+            StmtKind::If { .. }
+            | StmtKind::While { .. }
+            | StmtKind::For { .. }
+            | StmtKind::DoWhile { .. }
+            | StmtKind::Switch { .. } => {
+                self.open_scope();
+                self.branching_statement(id)?;
+                self.at(Span::new(statement.span.end.saturating_sub(1), statement.span.end));
+                self.close_scope()?;
+            }
             StmtKind::Label { label, body } => {
                 self.place_label(*label)?;
                 if self.is_error_label(*label, *body) {
@@ -67,6 +76,33 @@ impl Lowering<'_, '_> {
         Ok(())
     }
 
+    /// A statement that is a scope of its own.
+    fn branching_statement(&mut self, id: StmtId) -> Result<()> {
+        let unit = self.unit;
+        match &unit.stmts[id].kind {
+            StmtKind::If { cond, then, otherwise } => self.if_statement(*cond, *then, *otherwise),
+            StmtKind::While { cond, body } => self.repeated(|this| this.loop_statement(Some(*cond), None, *body)),
+            StmtKind::For { cond, step, body } => self.repeated(|this| this.loop_statement(*cond, *step, *body)),
+            StmtKind::DoWhile { body, cond } => self.repeated(|this| this.do_while(*body, *cond)),
+            StmtKind::Switch { value, body, cases, default } => self.switch(id, *value, *body, cases, *default),
+            _ => Ok(()),
+        }
+    }
+
+    fn repeated(&mut self, statement: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        self.enter_loop();
+        let lowered = statement(self);
+        self.leave_loop();
+        lowered
+    }
+
+    /// A part of a statement, which is a scope even without braces.
+    fn inner_statement(&mut self, id: StmtId) -> Result<()> {
+        self.open_scope();
+        self.statement(id)?;
+        self.close_scope()
+    }
+
     /// `ERROR: ;` is how verifiers were told of places that must not be reached before there was `reach_error`. A label
     /// that has something to do is a label.
     fn is_error_label(&self, label: LabelId, body: StmtId) -> bool {
@@ -78,11 +114,11 @@ impl Lowering<'_, '_> {
         let no = if otherwise.is_some() { self.b.new_block() } else { join };
         self.branch_on(cond, yes, no)?;
         self.b.switch_to(yes);
-        self.statement(then)?;
+        self.inner_statement(then)?;
         self.b.goto(join);
         if let Some(otherwise) = otherwise {
             self.b.switch_to(no);
-            self.statement(otherwise)?;
+            self.inner_statement(otherwise)?;
             self.b.goto(join);
         }
         self.b.switch_to(join);
@@ -104,7 +140,7 @@ impl Lowering<'_, '_> {
         }
         self.b.switch_to(inside);
         self.open_jumps(end, Some(next));
-        self.statement(body)?;
+        self.inner_statement(body)?;
         self.close_jumps();
         if let Some(next) = step.or(cond) {
             self.at(self.span_of(next));
@@ -113,6 +149,7 @@ impl Lowering<'_, '_> {
         if let Some(step) = step {
             self.b.switch_to(next);
             self.effect(step)?;
+            self.end_temporaries();
             self.b.goto(head);
         }
         self.b.switch_to(end);
@@ -125,7 +162,7 @@ impl Lowering<'_, '_> {
         self.b.goto(inside);
         self.b.switch_to(inside);
         self.open_jumps(end, Some(test));
-        self.statement(body)?;
+        self.inner_statement(body)?;
         self.close_jumps();
         self.b.goto(test);
         self.b.switch_to(test);
@@ -149,13 +186,14 @@ impl Lowering<'_, '_> {
         self.at(self.span_of(value));
         let chosen = self.b.bounded(chosen);
         let end = self.b.new_block();
-        let default = default.map_or(end, |label| self.label(label));
-        let listed = self.listed_cases(scalar, &chosen, cases);
+        let span = self.unit.stmts[id].span;
+        let default = default.map_or(Ok(end), |label| self.way_to(label, span, true))?;
+        let listed = self.listed_cases(scalar, &chosen, cases, span)?;
         let cases: Vec<(u128, BlockId)> = listed.into_iter().collect();
         self.b.terminate(TerminatorKind::Switch { value: chosen, cases, default });
         self.open_jumps(end, None);
-        self.at(self.unit.stmts[id].span);
-        self.statement(body)?;
+        self.at(span);
+        self.inner_statement(body)?;
         self.close_jumps();
         self.b.goto(end);
         self.b.switch_to(end);
@@ -163,7 +201,13 @@ impl Lowering<'_, '_> {
     }
 
     /// The cases by value. Long ranges among them are tested at once, before the switch.
-    fn listed_cases(&mut self, scalar: Scalar, chosen: &Expr, cases: &[Case]) -> BTreeMap<u128, BlockId> {
+    fn listed_cases(
+        &mut self,
+        scalar: Scalar,
+        chosen: &Expr,
+        cases: &[Case],
+        span: Span,
+    ) -> Result<BTreeMap<u128, BlockId>> {
         let width = scalar.ir().bits(self.b.model());
         let bits = |value: i128| match Expr::int(value as u128, width) {
             Expr::Const { bits, .. } => bits,
@@ -171,7 +215,7 @@ impl Lowering<'_, '_> {
         };
         let mut listed = BTreeMap::new();
         for case in cases {
-            let block = self.label(case.label);
+            let block = self.way_to(case.label, span, true)?;
             if case.last.saturating_sub(case.first) < LISTED_RANGE {
                 for value in case.first..=case.last {
                     listed.entry(bits(value)).or_insert(block);
@@ -187,7 +231,7 @@ impl Lowering<'_, '_> {
             self.b.branch(inside, block, next);
             self.b.switch_to(next);
         }
-        listed
+        Ok(listed)
     }
 
     /// `goto *e`: one of the labels whose address is taken somewhere.
@@ -197,8 +241,11 @@ impl Lowering<'_, '_> {
         self.at(self.span_of(target));
         let value = self.b.convert(value, from, Scalar::size(self.b.model()));
         let body = self.body;
-        let labels: BTreeMap<u128, BlockId> =
-            body.address_labels.iter().map(|label| (u128::from(label.0) + 1, self.label(*label))).collect();
+        let span = self.span_of(target);
+        let mut labels = BTreeMap::new();
+        for label in &body.address_labels {
+            labels.insert(u128::from(label.0) + 1, self.way_to(*label, span, false)?);
+        }
         let nowhere = self.b.new_block();
         let cases = labels.into_iter().collect();
         self.b.terminate(TerminatorKind::Switch { value, cases, default: nowhere });

@@ -3,8 +3,8 @@
 
 use leno_ir::program::{Block, Callee, Expr, LocalId, Op, SyncOp, TerminatorKind};
 
-/// Calls `on_local` for each mention of a register, and `on_leaf` for each address of a slot, object or function (the
-/// last also where a call names it: there the leaf is a copy that is written back).
+/// Calls `on_local` for each mention of a register, and `on_leaf` for each address of a slot, object or function (also
+/// where an instruction names it without an expression: there the leaf is a copy that is written back).
 pub(super) fn visit_block(
     block: &mut Block,
     on_local: &mut impl FnMut(&mut LocalId),
@@ -56,7 +56,19 @@ fn visit_op(op: &mut Op, on_local: &mut impl FnMut(&mut LocalId), on_leaf: &mut 
             on_local(dst);
             visit_expr(size, on_local, on_leaf);
         }
-        Op::Free { ptr } => visit_expr(ptr, on_local, on_leaf),
+        Op::Free { ptr, .. } => visit_expr(ptr, on_local, on_leaf),
+        Op::BeginLife { slot } | Op::EndLife { slot } => {
+            let mut leaf = Expr::Slot(*slot);
+            on_leaf(&mut leaf);
+            if let Expr::Slot(new) = leaf {
+                *slot = new;
+            }
+        }
+        Op::Undefine { dst } => on_local(dst),
+        Op::CheckMove { from, to } => {
+            visit_expr(from, on_local, on_leaf);
+            visit_expr(to, on_local, on_leaf);
+        }
         Op::ObjectSize { dst, ptr } => {
             on_local(dst);
             visit_expr(ptr, on_local, on_leaf);

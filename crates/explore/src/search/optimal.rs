@@ -15,16 +15,17 @@ use crate::history::{Dependences, History};
 use crate::search::bounded::Preemptions;
 use crate::search::trace::Trace;
 use crate::search::wakeup::WakeupTree;
-use crate::task::{Explored, Finding, Incomplete, Stats, What};
+use crate::task::{Explored, Finding, Incomplete, Stats, Wakeups, What};
 use crate::visible_step::{
     Changes, Effect, Inputs, Ran, Statics, Written, continue_without, is_leaving, next_choices, run_event,
 };
-use leno_engine::witness::wait_cycle;
-use leno_engine::{Context, Properties, Task, machine_options};
+use leno_engine::witness::stuck_for_ever;
+use leno_engine::{Context, Properties, Task};
 use leno_ir::analysis::facts::Facts;
+use leno_ir::analysis::wakeups::where_unasked_wakeups_matter;
 use leno_ir::index::Idx;
-use leno_ir::interp::{Blocked, Ending, Image, Machine, Status, ThreadId, Violation, ViolationKind};
-use leno_ir::program::Span;
+use leno_ir::interp::{Blocked, Ending, Image, Machine, Next, Status, ThreadId, Violation, ViolationKind};
+use leno_ir::program::{Op, Span, SyncOp};
 use std::rc::Rc;
 
 /// Is told of everything that the search comes by; the search then goes on to the end.
@@ -46,41 +47,47 @@ pub fn explore_all(
 ) -> Explored {
     let image = Image::new(facts.program());
     let statics = Statics::new(facts, &image);
-    explore_once(&image, &statics, task, context, spurious_wakeups, Some(visitor))
+    let wakeups = if spurious_wakeups { Wakeups::Anytime } else { Wakeups::OnlyBySignals };
+    explore_once(&image, &statics, task, context, wakeups, Some(visitor))
 }
 
 /// Explores all executions of a program, up to equivalence, until it finds a violation.
 ///
-/// Waits on condition variables may end without a signal, except where deadlocks are concerned: a lost signal would
-/// never be one. So a program that waits is explored twice when both are asked for.
+/// Waits on condition variables may end without a signal. In a deadlock, those are stuck who sleep and have been given no
+/// signal; so there every sleep decides, when it begins, whether it will end without one. Where that can make no
+/// difference, waits end with signals only. A program that waits is explored twice when deadlocks and something else are
+/// asked for, and once more if it makes a difference.
 pub fn explore(facts: &Facts<'_>, task: &Task, context: &Context) -> Explored {
     let properties = task.properties;
     let image = Image::new(facts.program());
     let statics = Statics::new(facts, &image);
     if !statics.has_waits() {
-        return explore_once(&image, &statics, task, context, false, None);
+        return explore_once(&image, &statics, task, context, Wakeups::OnlyBySignals, None);
     }
+    let once = |properties, wakeups| {
+        let only = Task { properties, ..task.clone() };
+        explore_once(&image, &statics, &only, context, wakeups, None)
+    };
     let others = Properties { deadlock: false, ..properties };
-    if others == Properties::NONE {
-        return explore_once(&image, &statics, task, context, false, None);
-    }
-    let only = |properties| Task { properties, ..task.clone() };
-    let first = explore_once(&image, &statics, &only(others), context, true, None);
-    if !properties.deadlock || first.finding.is_some() {
-        return first;
-    }
     let deadlock = Properties { deadlock: true, ..Properties::NONE };
-    let second = explore_once(&image, &statics, &only(deadlock), context, false, None);
-    Explored {
-        finding: second.finding,
-        incomplete: first.incomplete.or(second.incomplete),
-        stats: Stats {
-            executions: first.stats.executions + second.stats.executions,
-            redundant: first.stats.redundant + second.stats.redundant,
-            events: first.stats.events + second.stats.events,
-            longest: first.stats.longest.max(second.stats.longest),
-        },
+    let mut all = Explored::default();
+    if others != Properties::NONE || !properties.deadlock {
+        all.add(once(others, Wakeups::Anytime));
     }
+    if properties.deadlock && all.finding.is_none() {
+        all.add(once(deadlock, Wakeups::OnlyBySignals));
+    }
+    if !properties.deadlock || all.finding.is_some() {
+        return all;
+    }
+    if let Some(matters) = where_unasked_wakeups_matter(facts).first() {
+        let is_complete = all.incomplete.is_none();
+        all.add(once(deadlock, Wakeups::Chosen));
+        if is_complete && all.incomplete.take().is_some() {
+            all.needs_signals = Some(matters.span);
+        }
+    }
+    all
 }
 
 fn explore_once(
@@ -88,10 +95,11 @@ fn explore_once(
     statics: &Statics,
     task: &Task,
     context: &Context,
-    spurious_wakeups: bool,
+    wakeups: Wakeups,
     visitor: Option<&mut dyn Visitor>,
 ) -> Explored {
-    let mut options = machine_options(spurious_wakeups);
+    let mut options = wakeups.options();
+    options.happens_before = task.properties.race;
     if let Some(memory) = task.bounds.memory {
         options.memory_limit = options.memory_limit.min(memory);
     }
@@ -101,7 +109,7 @@ fn explore_once(
         properties: task.properties,
         context,
         preemptions: task.bounds.preemptions.map(Preemptions::at_most),
-        spurious_wakeups,
+        wakeups,
         machine: Machine::new(image, &options),
         inputs: Inputs::default(),
         events: Vec::new(),
@@ -119,7 +127,8 @@ fn explore_once(
         visitor,
     };
     search.start();
-    Explored { finding: search.finding, incomplete: search.incomplete, stats: search.stats }
+    let Search { finding, incomplete, stats, .. } = search;
+    Explored { finding, incomplete, stats, needs_signals: None }
 }
 
 /// A place in the current execution: before the event of the same index.
@@ -162,7 +171,7 @@ pub(crate) struct Search<'a, 'p, 'v> {
     pub context: &'a Context,
     /// Kept only if there is a bound on them.
     pub preemptions: Option<Preemptions>,
-    spurious_wakeups: bool,
+    wakeups: Wakeups,
     pub machine: Machine<'p>,
     inputs: Inputs,
     pub events: Vec<Event>,
@@ -344,10 +353,20 @@ impl<'p> Search<'_, 'p, '_> {
         if self.has_end_properties() && matches!(ran, Ran::Exited(_)) {
             footprint.0 = vec![Access::Everything];
         }
+        let race = changes.race.take();
+        let fixed = fixed.min(self.inputs.as_planned());
         let made = Made { thread, pc, footprint, fixed, steps, effect: changes.effect, written: changes.first };
         self.record(made, joined, threads);
         self.stats.events += 1;
         self.stats.longest = self.stats.longest.max(self.events.len() as u64);
+        if let Some(race) = race {
+            let places = race.places;
+            let schedule = self.schedule(|_| true);
+            self.found(What::Unordered(race), schedule, &places);
+            if self.finding.is_some() {
+                return false;
+            }
+        }
         self.handle_outcome(ran, thread)
     }
 
@@ -443,19 +462,35 @@ impl<'p> Search<'_, 'p, '_> {
             return false;
         }
         let mut locks = effect.locks;
+        let mut woke_unasked = effect.woke_unasked;
         // (The event itself is in the list already, as the last one.)
         let events = self.last_of.get(thread.index()).map_or(&[][..], Vec::as_slice);
         for index in events.iter().rev().skip(1).take(LONGEST_ROUND) {
             let event = &self.events[*index as usize];
             if event.fingerprint == now && locks == 0 {
-                return true;
+                let is_missed = woke_unasked && self.wakeups == Wakeups::Chosen;
+                return !is_missed || self.has_slept_through(thread, *index as usize);
             }
             if event.effect.is_lasting {
                 return false;
             }
             locks = locks.wrapping_add(event.effect.locks);
+            woke_unasked |= event.effect.woke_unasked;
         }
         false
+    }
+
+    /// Whether a thread that woke up without a signal sleeps again, and has missed none since an event: it could as well
+    /// have slept on.
+    fn has_slept_through(&self, thread: ThreadId, since: usize) -> bool {
+        let image = self.machine.image();
+        let gives_signal = |event: &Event| match image.next_at(event.pc) {
+            Next::Instr(instr) => {
+                matches!(instr.op, Op::Sync { op: SyncOp::CondSignal | SyncOp::CondBroadcast, .. } | Op::AtomicBegin)
+            }
+            Next::Terminator(_) => false,
+        };
+        self.machine.wakes_unasked(thread) && !self.events[since..].iter().any(gives_signal)
     }
 
     pub fn clock_of(&self, thread: ThreadId) -> Clock {
@@ -566,9 +601,9 @@ impl<'p> Search<'_, 'p, '_> {
         self.stats.executions += 1;
         if self.properties.deadlock
             && self.finding.is_none()
-            && let Some(cycle) = wait_cycle(&self.machine)
+            && let Some(stuck) = stuck_for_ever(&self.machine).into_iter().next()
         {
-            self.found_deadlock(cycle);
+            self.found_deadlock(stuck);
         }
         if let Some(visitor) = &mut self.visitor {
             let mut trace = Trace::default();
@@ -591,7 +626,11 @@ impl<'p> Search<'_, 'p, '_> {
     fn found_deadlock(&mut self, blocked: Vec<Blocked>) {
         let place = |blocked: &Blocked| self.machine.image().span(self.machine.pc(blocked.thread));
         let places: Vec<Span> = blocked.iter().map(place).collect();
-        let schedule = self.schedule(|_| true);
+        let mut schedule = self.schedule(|_| true);
+        if self.machine.is_over() {
+            // They were stuck before the end of the process, too.
+            schedule.pop();
+        }
         self.found(What::Deadlock(blocked), schedule, &places);
     }
 
@@ -606,7 +645,7 @@ impl<'p> Search<'_, 'p, '_> {
             schedule,
             threads: self.machine.threads().iter().map(|thread| thread.name.clone()).collect(),
             is_tainted: self.machine.is_tainted(),
-            spurious_wakeups: self.spurious_wakeups,
+            wakeups: self.wakeups,
         };
         match &mut self.visitor {
             Some(visitor) => visitor.found(finding, places),

@@ -287,7 +287,9 @@ impl Search<'_, '_, '_> {
 /// What the second event of a race will be if it comes before the first.
 fn ahead<'a>(first: &Event, second: &'a Event) -> Ahead<'a> {
     let step = &second.step;
-    if second.steps > 1 || !step.choices.is_empty() {
+    // (What an allocation may return, and who remembers what is freed, is decided by what came before.)
+    let is_on_heap = step.footprint.0.iter().any(|access| matches!(access, Access::Heap(_)));
+    if second.steps > 1 || !step.choices.is_empty() || is_on_heap {
         return Ahead::Unknown(&step.choices);
     }
     if step.footprint.may_wait() {

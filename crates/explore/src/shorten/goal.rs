@@ -5,7 +5,7 @@
 use crate::event::Footprint;
 use crate::task::What;
 use crate::visible_step::{Inputs, Ran, Statics, add_accesses, run_event};
-use leno_engine::witness::wait_cycle;
+use leno_engine::witness::stuck_for_ever;
 use leno_ir::interp::{Blocked, Ending, Machine, Next, Status, ThreadId, ViolationKind};
 use leno_ir::program::{Op, Span};
 use leno_ir::witness::Claim;
@@ -30,13 +30,13 @@ impl Goal {
     pub fn of(claim: &Claim) -> Option<Goal> {
         Some(match claim {
             Claim::Violation { kind, span, .. } => Goal::Violation { kind: *kind, span: *span },
-            Claim::Race { first, second } => Goal::Race { first: first.span, second: second.span },
+            Claim::Race { first, second, made: None } => Goal::Race { first: first.span, second: second.span },
             Claim::Deadlock { waiting } => {
                 let mut spans: Vec<Span> = waiting.iter().map(|waiting| waiting.span).collect();
                 spans.sort_by_key(order);
                 Goal::Deadlock { spans }
             }
-            Claim::Atomicity { .. } => return None,
+            Claim::Race { made: Some(_), .. } | Claim::Atomicity { .. } => return None,
         })
     }
 
@@ -107,10 +107,10 @@ fn deadlock(machine: &Machine<'_>, wanted: &[Span]) -> Option<What> {
         spans.sort_by_key(order);
         spans == wanted
     };
-    let is_stuck = machine.threads().ids().all(|thread| !machine.enabled(thread));
+    let is_stuck = machine.threads().ids().all(|thread| machine.is_stuck(thread));
     let blocked = match is_stuck.then(|| machine.deadlock()) {
         Some(Ending::Deadlock(blocked)) if is_wanted(&blocked) => blocked,
-        _ => wait_cycle(machine).filter(|blocked| is_wanted(blocked))?,
+        _ => stuck_for_ever(machine).into_iter().find(|blocked| is_wanted(blocked))?,
     };
     Some(What::Deadlock(blocked))
 }

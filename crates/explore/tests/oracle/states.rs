@@ -121,6 +121,14 @@ impl<'p> Search<'p> {
         }
     }
 
+    /// Races with steps that were made.
+    fn note_unordered(&mut self, machine: &Machine<'p>, thread: ThreadId) {
+        if let Some(past) = machine.unordered(thread) {
+            let first = At::new(machine.thread_name(past.thread), machine.image().span(past.pc));
+            self.truth.faults.insert(Fault::race(first, place(machine, thread)));
+        }
+    }
+
     /// The states after one step of a thread, with every value that it may be given.
     fn steps(&mut self, machine: &Machine<'p>, thread: ThreadId) -> Vec<Machine<'p>> {
         let mut after = Vec::new();
@@ -182,6 +190,9 @@ impl<'p> Search<'p> {
     }
 
     fn look_for_races(&mut self, machine: &Machine<'p>, enabled: &[ThreadId]) {
+        for thread in enabled {
+            self.note_unordered(machine, *thread);
+        }
         let accesses: Vec<Vec<Footprint>> = enabled.iter().map(|thread| accesses(machine, *thread)).collect();
         for (index, first) in enabled.iter().enumerate() {
             for (offset, second) in enabled[index + 1..].iter().enumerate() {
@@ -198,6 +209,7 @@ impl<'p> Search<'p> {
 fn hash(machine: &Machine<'_>) -> u64 {
     let mut hasher = DefaultHasher::new();
     machine.hash(&mut hasher);
+    machine.order_fingerprint().hash(&mut hasher);
     hasher.finish()
 }
 

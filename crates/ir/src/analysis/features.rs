@@ -2,8 +2,9 @@
 
 use crate::analysis::callgraph::CallGraph;
 use crate::analysis::points_to::{AbstractId, AbstractObject, ObjectSet, PointsTo, for_each_op};
+use crate::analysis::retries::quiet_tries;
 use crate::index::Idx;
-use crate::program::{Body, Callee, Datum, Expr, LockKind, Op, Order, Program, Storage, SyncOp, Type};
+use crate::program::{Body, Callee, Datum, Expr, LockKind, Op, Order, Program, Span, Storage, SyncOp, Type};
 
 /// Which kinds of instructions the functions that may run have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -24,6 +25,8 @@ pub struct Features {
     pub sections: bool,
     /// C11 atomics, read-modify-writes and fences.
     pub atomics: bool,
+    /// The first atomic access, in the source, whose order is weaker than `seq_cst`.
+    pub weak_order: Option<Span>,
     pub heap: bool,
     /// Inputs and other values that are not determined.
     pub nondeterminism: bool,
@@ -41,7 +44,13 @@ impl Features {
             found.floats |= function.locals.iter().any(|local| matches!(local.ty, Type::Float(_)));
             match &function.body {
                 Body::External(external) => found.unknown_functions |= !external.known,
-                Body::Blocks(_) => for_each_op(id, function, |_, op| found.add(op)),
+                Body::Blocks(blocks) => {
+                    for_each_op(id, function, |_, op| found.add(op));
+                    let instrs = blocks.iter().flat_map(|block| &block.instrs);
+                    let weak = instrs.filter(|instr| instr.op.is_weakly_ordered()).map(|instr| instr.span);
+                    let position = |span: &Span| (span.file, span.line, span.column);
+                    found.weak_order = found.weak_order.into_iter().chain(weak).min_by_key(position);
+                }
             }
         }
         found
@@ -103,17 +112,31 @@ impl CountedLocks {
     }
 }
 
-/// The locks of which the program can tell how often they were held: by steps that try, and by those that destroy them
-/// while others may run; not by those of the main thread, which cleans up.
+/// The locks of which the program can tell how often they were held: by steps that try, unless they try until they
+/// succeed ([`quiet_tries`]), and by those that destroy them while others may run; not by those of the main thread,
+/// which cleans up.
 pub fn counted_locks(program: &Program, calls: &CallGraph, points_to: &PointsTo) -> CountedLocks {
     use SyncOp::*;
     let mut counted = CountedLocks::default();
+    let mut quiet: Vec<(ObjectSet, ObjectSet)> = Vec::new();
     let by_others = calls.calls().reachable(calls.thread_entries().iter().copied());
     let is_certain = calls.unknown().is_empty();
     for (id, function) in program.functions.iter_enumerated() {
         let Body::Blocks(blocks) = &function.body else { continue };
-        for instr in blocks.iter().flat_map(|block| &block.instrs) {
+        let quiet_here = quiet_tries(function, program.model);
+        let all =
+            blocks.iter_enumerated().flat_map(|(id, block)| block.instrs.iter().enumerate().map(move |at| (id, at)));
+        for (block, (index, instr)) in all {
             let Op::Sync { op, at, .. } = &instr.op else { continue };
+            let is_known = |lock: &Expr| !points_to.points_to(id, lock).is_empty();
+            if let Some(found) = quiet_here.iter().find(|found| found.at == (block, index))
+                && found.locks.iter().all(is_known)
+            {
+                let mut locks = ObjectSet::new();
+                found.locks.iter().for_each(|lock| _ = locks.union_with(&points_to.points_to(id, lock)));
+                quiet.push((points_to.points_to(id, at).into_owned(), locks));
+                continue;
+            }
             let counts = match op {
                 TryLock(_) | TryReadLock | TryWriteLock | SemTryWait | SemGetValue => true,
                 LockDestroy(_) | RwDestroy => {
@@ -127,6 +150,12 @@ pub fn counted_locks(program: &Program, calls: &CallGraph, points_to: &PointsTo)
                 counted.objects.union_with(&targets);
             }
         }
+    }
+    // A quiet try is as good as any other if a lock of its round is counted.
+    while let Some(at) = quiet.iter().position(|(_, locks)| counted.all || counted.objects.intersects(locks)) {
+        let (tried, _) = quiet.swap_remove(at);
+        counted.all |= tried.is_empty();
+        counted.objects.union_with(&tried);
     }
     counted
 }

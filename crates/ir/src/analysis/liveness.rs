@@ -1,7 +1,7 @@
 //! Which registers and private slots are still needed: two states that differ in the others only are the same.
 
 use crate::analysis::cfg::Cfg;
-use crate::program::{Access, Body, DataModel, Expr, Function, Op};
+use crate::program::{Access, Block, BlockId, Body, DataModel, Expr, Function, Op};
 
 /// What may still be used at the beginning of a block.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -31,7 +31,11 @@ pub fn live(function: &Function, cfg: &Cfg, private: &[bool], model: DataModel) 
             let code = &blocks[block];
             code.terminator.kind.operand().into_iter().for_each(|expr| use_all(expr, &mut now));
             for instr in code.instrs.iter().rev() {
-                instr.op.for_each_result(|local| now.registers[local.0 as usize] = false);
+                // (A register that becomes undefined is live before that, so that one that is not live at the beginning
+                // of the function is never read while it is undefined.)
+                if !matches!(instr.op, Op::Undefine { .. }) {
+                    instr.op.for_each_result(|local| now.registers[local.0 as usize] = false);
+                }
                 let overwritten = match &instr.op {
                     Op::Store { to, .. } => overwritten_slot(function, to, model),
                     _ => None,
@@ -49,6 +53,29 @@ pub fn live(function: &Function, cfg: &Cfg, private: &[bool], model: DataModel) 
         }
     }
     live
+}
+
+/// By block: the registers that may still be used before each of its instructions, and before its terminator.
+pub fn live_before(function: &Function, cfg: &Cfg, private: &[bool], model: DataModel) -> Vec<Vec<Vec<bool>>> {
+    let Body::Blocks(blocks) = &function.body else { return Vec::new() };
+    let at_begin = live(function, cfg, private, model);
+    let of_block = |(block, code): (BlockId, &Block)| {
+        let mut now = Live { registers: vec![false; function.locals.len()], slots: vec![false; function.slots.len()] };
+        for &next in cfg.successors(block) {
+            let next = &at_begin[next.0 as usize];
+            now.registers.iter_mut().zip(&next.registers).for_each(|(now, next)| *now |= next);
+        }
+        code.terminator.kind.operand().into_iter().for_each(|expr| use_all(expr, &mut now));
+        let mut before = vec![now.registers.clone()];
+        for instr in code.instrs.iter().rev() {
+            instr.op.for_each_result(|local| now.registers[local.0 as usize] = false);
+            instr.op.for_each_operand(|expr| use_all(expr, &mut now));
+            before.push(now.registers.clone());
+        }
+        before.reverse();
+        before
+    };
+    blocks.iter_enumerated().map(of_block).collect()
 }
 
 /// The slot that a store overwrites as a whole.

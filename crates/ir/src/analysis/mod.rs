@@ -11,6 +11,8 @@
 //! | `threads`, `parallel` | which threads may there be, and which of their points happen at the same time? |
 //! | `locksets` | which locks are held? |
 //! | `sharing` | which objects may threads interfere on? |
+//! | `reuse` | could the program notice that freed memory is given out again? |
+//! | `wakeups` | for which waits does it matter that they may end without a signal? |
 //! | `features` | what does a program make use of? |
 //! | `contexts` | the method: data flow across calls |
 
@@ -27,9 +29,11 @@ pub mod offsets;
 pub mod parallel;
 pub mod points_to;
 pub mod retries;
+pub mod reuse;
 pub mod sharing;
 pub mod threads;
 mod undefined;
+pub mod wakeups;
 pub mod weak_topological_order;
 
 pub use facts::Facts;

@@ -24,7 +24,7 @@ pub(super) fn is_set_first(facts: &Facts, function: FuncId, slot: SlotId) -> boo
     let (Body::Blocks(blocks), Some(dominators)) = (&code.body, facts.dominators(function)) else { return false };
     let mut places = Vec::new();
     for_each_op(function, code, |place, op| {
-        let mut is_named = false;
+        let mut is_named = matches!(op, Op::BeginLife { slot: begins } if *begins == slot);
         op.for_each_operand(|operand| is_named |= names_slot(operand, slot));
         if is_named {
             places.push((place, op));
@@ -39,8 +39,12 @@ pub(super) fn is_set_first(facts: &Facts, function: FuncId, slot: SlotId) -> boo
             true => place.index <= other.index,
             false => dominators.dominates(place.block, other.block),
         };
-        places.iter().all(|(other, _)| comes_before(*other))
-            && ends.iter().all(|end| dominators.dominates(place.block, *end))
+        // Where a life begins the slot is undefined again: it must be set after that, too.
+        let is_set_again = |other: &(Place, &Op)| match other.1 {
+            Op::BeginLife { .. } => !comes_before(other.0),
+            _ => comes_before(other.0),
+        };
+        places.iter().all(is_set_again) && ends.iter().all(|end| dominators.dominates(place.block, *end))
     };
     places.iter().any(|(place, op)| is_first(*place) && sets_slot(facts, function, op, slot))
 }

@@ -11,7 +11,7 @@ use std::fmt::{self, Display, Formatter, Write};
 use crate::index::Idx;
 use crate::program::{
     Access, Callee, Expr, FloatKind, FuncId, LocalId, MAX_EXPR_DEPTH, ObjectId, Op, Order, Program, SlotId, Span,
-    TerminatorKind, TextId, Type,
+    Storage, TerminatorKind, TextId, Type,
 };
 use crate::text::words::{Word, sync_parts};
 
@@ -225,7 +225,11 @@ impl Display for Shown<'_, Op> {
                 let (dst, size) = (self.local(*dst), self.with(size));
                 write!(f, "{dst} = allocate {zeroed}{} {size} align {align}", storage.as_word())
             }
-            Op::Free { ptr } => write!(f, "free {}", self.with(ptr)),
+            Op::Free { ptr, storage: Storage::Heap } => write!(f, "free {}", self.with(ptr)),
+            Op::Free { ptr, storage: Storage::Stack } => write!(f, "free_stack {}", self.with(ptr)),
+            Op::BeginLife { slot } => write!(f, "begin_life {}", self.names.slot(self.function, *slot)),
+            Op::EndLife { slot } => write!(f, "end_life {}", self.names.slot(self.function, *slot)),
+            Op::CheckMove { from, to } => write!(f, "check_move {}, {}", self.with(from), self.with(to)),
             Op::ObjectSize { dst, ptr } => write!(f, "{} = object_size {}", self.local(*dst), self.with(ptr)),
             Op::Assume { cond } => write!(f, "assume {}", self.with(cond)),
             Op::Assert { cond, property, message } => {
@@ -236,6 +240,7 @@ impl Display for Shown<'_, Op> {
                 }
             }
             Op::Nondet { dst } => write!(f, "{} = nondet", self.local(*dst)),
+            Op::Undefine { dst } => write!(f, "{} = undefined", self.local(*dst)),
             Op::Call { dst, callee, args } => {
                 self.write_result(f, *dst)?;
                 match callee {

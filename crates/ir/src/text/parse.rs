@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use crate::index::IndexVec;
 use crate::program::{
     Body, DataModel, Datum, External, FileId, FuncId, Function, Local, LocalId, Object, ObjectId, ObjectKind, Program,
-    Slot, SlotId, Span, TextId, Type,
+    Reuse, Slot, SlotId, Span, TextId, Type,
 };
 use crate::text::cursor::{Cursor, Parsed, TextError, is_word_byte};
 use crate::text::words::{Word, type_from_word};
@@ -132,6 +132,9 @@ impl<'s> Parser<'s> {
         program.model = self.word("a data model: `lp64` or `ilp32`", DataModel::from_word)?;
         if self.cursor.accept_word("entry") {
             program.entry = Some(self.function_reference()?);
+        }
+        if self.cursor.accept_word("reuse") {
+            program.reuse = self.word("`unnoticed`, `by_address` or `by_number`", Reuse::from_word)?;
         }
         self.end_of_line()?;
         loop {

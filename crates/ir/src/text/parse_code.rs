@@ -142,6 +142,7 @@ impl Parser<'_> {
             "allocate" => self.allocate(dst)?,
             "object_size" => Op::ObjectSize { dst, ptr: self.expr()? },
             "nondet" => Op::Nondet { dst },
+            "undefined" => Op::Undefine { dst },
             "thread_self" => Op::ThreadSelf { dst },
             _ => {
                 self.cursor = start;
@@ -205,7 +206,10 @@ impl Parser<'_> {
                 Op::Store { to, value: self.expr()? }
             }
             "fence" => Op::Fence { order: self.order()? },
-            "free" => Op::Free { ptr: self.expr()? },
+            "free" => Op::Free { ptr: self.expr()?, storage: Storage::Heap },
+            "free_stack" => Op::Free { ptr: self.expr()?, storage: Storage::Stack },
+            "begin_life" => Op::BeginLife { slot: self.slot_reference()? },
+            "end_life" => Op::EndLife { slot: self.slot_reference()? },
             "assume" => Op::Assume { cond: self.expr()? },
             "assert" => {
                 let cond = self.expr()?;
@@ -220,6 +224,11 @@ impl Parser<'_> {
                 let args = self.arguments()?;
                 let handle = if self.cursor.accept("->") { Some(self.access()?) } else { None };
                 Op::Spawn { handle, func, args }
+            }
+            "check_move" => {
+                let from = self.expr()?;
+                self.cursor.expect(",")?;
+                Op::CheckMove { from, to: self.expr()? }
             }
             "detach" => Op::Detach { thread: self.expr()? },
             "atomic_begin" => Op::AtomicBegin,
@@ -285,6 +294,10 @@ impl Parser<'_> {
         self.reference("%", "local", |parser| &parser.locals).map(LocalId)
     }
 
+    fn slot_reference(&mut self) -> Parsed<SlotId> {
+        self.reference("$", "slot", |parser| &parser.slots).map(SlotId)
+    }
+
     fn expr(&mut self) -> Parsed<Expr> {
         self.expr_of_depth(MAX_EXPR_DEPTH)
     }
@@ -299,10 +312,7 @@ impl Parser<'_> {
             Some(b'%') => return Ok(Expr::Local(self.local_reference()?)),
             Some(b'@') => return Ok(Expr::Object(self.object_reference()?)),
             Some(b'&') => return Ok(Expr::Function(self.function_reference()?)),
-            Some(b'$') => {
-                let slot = self.reference("$", "slot", |parser| &parser.slots)?;
-                return Ok(Expr::Slot(SlotId(slot)));
-            }
+            Some(b'$') => return Ok(Expr::Slot(self.slot_reference()?)),
             _ => {}
         }
         let word = self.cursor.peek_word();

@@ -3,7 +3,9 @@
 use std::fmt::{self, Display, Formatter, Write};
 
 use crate::index::Idx;
-use crate::program::{Body, Datum, External, FuncId, Function, Local, LocalId, Object, ObjectId, Program, Slot, Span};
+use crate::program::{
+    Body, Datum, External, FuncId, Function, Local, LocalId, Object, ObjectId, Program, Reuse, Slot, Span,
+};
 use crate::text::names::{Names, is_identifier, write_quoted};
 use crate::text::tables::TableOrder;
 use crate::text::words::Word;
@@ -37,6 +39,9 @@ impl Printer<'_> {
         write!(f, "program {}", self.program.model.as_word())?;
         if let Some(entry) = self.program.entry {
             write!(f, " entry {}", self.names.function(entry))?;
+        }
+        if self.program.reuse != Reuse::Unnoticed {
+            write!(f, " reuse {}", self.program.reuse.as_word())?;
         }
         f.write_str("\n\n")
     }

@@ -1,8 +1,8 @@
 //! The words of the textual form, each in one place for both directions.
 
 use crate::program::{
-    BinaryOp, CastOp, DataModel, Expr, FloatKind, LockKind, ObjectKind, Order, Property, RmwOp, Storage, SyncOp, Type,
-    UnaryOp,
+    BinaryOp, CastOp, DataModel, Expr, FloatKind, LockKind, ObjectKind, Order, Property, Reuse, RmwOp, Storage, SyncOp,
+    Type, UnaryOp,
 };
 
 /// Something that is written as a single word.
@@ -36,6 +36,7 @@ words!(Order {
     SeqCst = "seq_cst",
 });
 words!(RmwOp { Exchange = "exchange", Add = "add", Sub = "sub", And = "and", Or = "or", Xor = "xor", Nand = "nand" });
+words!(Reuse { Unnoticed = "unnoticed", ByAddress = "by_address", ByNumber = "by_number" });
 words!(Storage { Heap = "heap", Stack = "stack" });
 words!(Property {
     Assertion = "assertion",

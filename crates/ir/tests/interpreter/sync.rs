@@ -86,8 +86,14 @@ fn mutexes_by_kind() {
         ),
         // A static initialiser is the kind alone.
         ("  store i32 ptr_add(@m, i64 16) = i32 1\n  mutex_lock @m\n  mutex_lock @m\n  exit i32 0", "exit 0"),
-        ("  mutex_lock @m\n  %i = mutex_destroy @m\n  exit %i", "exit 16"),
-        ("  mutex_destroy @m\n  %i = mutex_lock @m\n  exit %i", "exit 22"),
+        (
+            "  mutex_lock @m\n  %i = mutex_destroy @m\n  exit %i",
+            "destroy of what is in use: destroy of m, which is locked by main [main]",
+        ),
+        (
+            "  mutex_destroy @m\n  %i = mutex_lock @m\n  exit %i",
+            "use of a destroyed lock: use of m, which was destroyed [main]",
+        ),
         ("  mutex_destroy @m\n  mutex_init @m, i32 0\n  %i = mutex_lock @m\n  exit %i", "exit 0"),
         (
             "  %p = allocate heap i64 40 align 8 ; main.c:9:1\n  mutex_init %p, i32 0\n  free %p ; main.c:10:1\n  mutex_lock %p\n  exit i32 0",
@@ -109,7 +115,10 @@ fn a_lock_belongs_to_the_thread_that_took_it() {
     // What a thread holds when it ends stays held.
     let worker = "fn &worker(%n: i64) -> i64 {\nb0:\n  mutex_lock @m\n  return %n\n}";
     let body = "  spawn &worker(i64 1) -> i64 $s\n  %w = load i64 $s\n  join %w\n  mutex_lock @m\n  exit i32 0";
-    assert_eq!(endings(&program(body, worker), 20), ["deadlock: main waits for the lock m, held by main.1"]);
+    assert_eq!(
+        endings(&program(body, worker), 20),
+        ["deadlock: main waits for the lock m, which main.1 holds, although it has ended"]
+    );
 }
 
 #[test]
@@ -142,7 +151,10 @@ fn read_write_locks() {
             "  rw_read_lock @m\n  rw_unlock @m\n  rw_write_lock @m\n  rw_unlock @m\n  %i = rw_destroy @m\n  exit %i",
             "exit 0",
         ),
-        ("  rw_read_lock @m\n  %i = rw_destroy @m\n  exit %i", "exit 16"),
+        (
+            "  rw_read_lock @m\n  %i = rw_destroy @m\n  exit %i",
+            "destroy of what is in use: destroy of m, which is locked by main [main]",
+        ),
         ("  rw_unlock @m\n  exit i32 0", invalid),
         ("  rw_read_lock @m\n  rw_unlock @m\n  rw_unlock @m\n  exit i32 0", invalid),
     ]);
@@ -206,7 +218,10 @@ b0:
             "use of an uninitialised value: wait at m, which is not an initialised barrier [main]",
         ),
         ("  barrier_init @m, i32 1\n  %w = barrier_arrive @m\n  %i = barrier_leave @m, %w\n  exit %i", "exit -1"),
-        ("  barrier_init @m, i32 2\n  %w = barrier_arrive @m\n  %i = barrier_destroy @m\n  exit %i", "exit 16"),
+        (
+            "  barrier_init @m, i32 2\n  %w = barrier_arrive @m\n  %i = barrier_destroy @m\n  exit %i",
+            "destroy of what is in use: destroy of m, which is in use [main]",
+        ),
     ]);
 }
 
@@ -297,5 +312,6 @@ fn waiting_needs_the_mutex() {
     let body = "  cond_sleep @c, @m\n  exit i32 0";
     assert_eq!(run(&program(body, ""), 0), "invalid unlock: unlock of m, which is not locked [main]");
     let body = "  mutex_lock @m\n  cond_sleep @c, @m\n  %i = cond_destroy @c\n  exit %i";
-    assert_eq!(run(&program(body, ""), 0), "exit 16");
+    let expected = "destroy of what is in use: destroy of c, on which main sleeps [main]";
+    assert_eq!(run(&program(body, ""), 0), expected);
 }

@@ -365,7 +365,7 @@ fn footprints_are_those_of_the_instructions() {
     let expected = [
         Some((object("x"), 4, true, true)),
         Some((object("a"), 8, false, false)),
-        Some((object("m"), 20, true, true)),
+        Some((object("m"), 40, true, true)),
         None,
         None,
     ];

@@ -318,7 +318,7 @@ impl Generator {
 
     fn op(&mut self) -> Op {
         let word = self.word();
-        match self.random.below(21) {
+        match self.random.below(24) {
             0 => {
                 let ty = self.any_type();
                 Op::Assign { value: self.expr(ty), dst: self.dst(ty) }
@@ -346,7 +346,8 @@ impl Generator {
                 zeroed: self.random.flip(),
                 dst: self.dst(Type::Ptr),
             },
-            7 => Op::Free { ptr: self.expr(Type::Ptr) },
+            7 => Op::Free { ptr: self.expr(Type::Ptr), storage: self.random.pick(&[Storage::Heap, Storage::Stack]) },
+            8 if self.random.flip() => Op::CheckMove { from: self.expr(Type::Ptr), to: self.expr(Type::Ptr) },
             8 => Op::ObjectSize { ptr: self.expr(Type::Ptr), dst: self.dst(word) },
             9 => Op::Assume { cond: self.expr(Type::BOOL) },
             10 => {
@@ -372,6 +373,14 @@ impl Generator {
             16 => Op::Detach { thread: self.expr(word) },
             17 => Op::ThreadSelf { dst: self.dst(word) },
             18 => self.random.pick(&[Op::AtomicBegin, Op::AtomicEnd, Op::Yield]),
+            19 => {
+                let ty = self.any_type();
+                Op::Undefine { dst: self.dst(ty) }
+            }
+            20 if self.slots > 0 => {
+                let slot = SlotId(self.random.below(self.slots) as u32);
+                self.random.pick(&[Op::BeginLife { slot }, Op::EndLife { slot }])
+            }
             _ => {
                 let op = self.sync_op();
                 let ty = if op == SyncOp::BarrierArrive { Type::Int(64) } else { Type::I32 };

@@ -231,7 +231,9 @@ fn invalid_programs_can_be_printed() {
     }
     let span = Span { file: FileId(9), line: 1, column: 1, text: TextId(9) };
     blocks[BlockId(0)].instrs.push(Instr { op: Op::Assign { dst: LocalId(42), value: deep }, span });
-    blocks[BlockId(0)].instrs.push(Instr { op: Op::Free { ptr: Expr::Object(ObjectId(7)) }, span });
+    blocks[BlockId(0)]
+        .instrs
+        .push(Instr { op: Op::Free { ptr: Expr::Object(ObjectId(7)), storage: Storage::Heap }, span });
     let printed = program.to_string();
     assert!(printed.contains("%42 = neg(neg("), "{printed}");
     assert!(printed.contains("free @7 ; #9:1:1 #9"), "{printed}");

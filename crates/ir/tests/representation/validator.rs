@@ -170,9 +170,11 @@ fn one_wrong_id_for_each_sort() {
     type Change = fn(&mut Program);
     let cases: &[(Change, &str)] = &[
         (|p| first(p).op = Op::Nondet { dst: LocalId(99) }, "there is no local %99"),
-        (|p| first(p).op = Op::Free { ptr: Expr::Object(ObjectId(9)) }, "there is no @9"),
-        (|p| first(p).op = Op::Free { ptr: Expr::Slot(SlotId(9)) }, "there is no $9"),
-        (|p| first(p).op = Op::Free { ptr: Expr::Function(FuncId(9)) }, "there is no f9"),
+        (|p| first(p).op = Op::Free { ptr: Expr::Object(ObjectId(9)), storage: Storage::Heap }, "there is no @9"),
+        (|p| first(p).op = Op::Free { ptr: Expr::Slot(SlotId(9)), storage: Storage::Heap }, "there is no $9"),
+        (|p| first(p).op = Op::BeginLife { slot: SlotId(9) }, "there is no $9"),
+        (|p| first(p).op = Op::EndLife { slot: SlotId(9) }, "there is no $9"),
+        (|p| first(p).op = Op::Free { ptr: Expr::Function(FuncId(9)), storage: Storage::Heap }, "there is no f9"),
         (
             |p| first(p).op = Op::Call { dst: None, callee: Callee::Direct(FuncId(9)), args: vec![] },
             "there is no function f9",
@@ -214,7 +216,7 @@ fn one_wrong_id_for_each_sort() {
         (
             |p| {
                 p.model = DataModel::Ilp32;
-                first(p).op = Op::Free { ptr: Expr::Const { ty: Type::Ptr, bits: 1 << 32 } };
+                first(p).op = Op::Free { ptr: Expr::Const { ty: Type::Ptr, bits: 1 << 32 }, storage: Storage::Heap };
             },
             "the constant 0x100000000 has bits above its type ptr",
         ),

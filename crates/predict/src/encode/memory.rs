@@ -103,14 +103,34 @@ impl Encoded {
     /// Gives a read its sources.
     fn link(&mut self, ctp: &mut TraceProgram, id: EventId, read: &Read) {
         let (candidates, from_start) = self.candidates(ctp, id, read.piece);
-        self.link_to(ctp, self.occurrence(id), read, &candidates, from_start);
+        self.link_to(ctp, (Some(id), self.occurrence(id)), read, &candidates, from_start);
+    }
+
+    /// The writes that may come right before a store, and the literals that they do.
+    pub(super) fn sources_of_store(&mut self, ctp: &TraceProgram, id: EventId, piece: PieceId) -> Vec<(EventId, Lit)> {
+        let (candidates, from_start) = self.candidates(ctp, id, piece);
+        let store = self.occurrence(id);
+        let mut sources = Sources::new(&mut self.solver, self.encoding, store);
+        let mut found = Vec::new();
+        for (position, write) in candidates.iter().enumerate() {
+            let hit = self.hit(ctp, write);
+            let node = self.node(write.event);
+            sources.may_copy(&mut self.solver, Write { node, hit, position }, |_, source| {
+                found.push((write.event, source));
+            });
+        }
+        if from_start {
+            sources.may_be_initial(&mut self.solver, self.initial, |_, _| {});
+        }
+        sources.finish(&mut self.solver, &self.known);
+        found
     }
 
     /// Gives a read in the final state, where `happens` holds, its sources.
     pub(crate) fn link_end(&mut self, ctp: &mut TraceProgram, node: Node, happens: Lit, read: &Read) {
         let writes = self.writes.get(&read.piece).into_iter().flat_map(BTreeMap::values);
         let candidates: Vec<Candidate> = writes.flatten().copied().collect();
-        self.link_to(ctp, Event { node, occurs: happens }, read, &candidates, true);
+        self.link_to(ctp, (None, Event { node, occurs: happens }), read, &candidates, true);
     }
 
     /// A node behind all others.
@@ -130,7 +150,7 @@ impl Encoded {
     fn link_to(
         &mut self,
         ctp: &mut TraceProgram,
-        reader: Event,
+        (id, reader): (Option<EventId>, Event),
         read: &Read,
         candidates: &[Candidate],
         from_start: bool,
@@ -163,7 +183,11 @@ impl Encoded {
             if hit == Lit::FALSE {
                 continue;
             }
+            let noted = &mut self.sources;
             sources.may_copy(&mut self.solver, Write { node, hit, position }, |solver, source| {
+                if let (Some(id), Some(noted)) = (id, noted) {
+                    noted.entry((id, read.piece)).or_default().push((write.event, source));
+                }
                 solver.equal_if(&mut ctp.terms, source, read.value, write.value);
             });
             self.links += 1;

@@ -4,8 +4,8 @@
 //! within its thread, where it holds terms (`private_terms`).
 
 use crate::program::event::{
-    BeforeWindow, Event, EventId, Kind, MarkedBlockId, Read, SectionId, Target, TargetId, ThreadEvents, TraceProgram,
-    Write,
+    BeforeWindow, Event, EventId, Fences, Kind, MarkedBlockId, Read, SectionId, Target, TargetId, ThreadEvents,
+    TraceProgram, Write,
 };
 use crate::program::fork_join_order::ForkJoinOrder;
 use crate::program::private_terms::PrivateTerms;
@@ -15,7 +15,7 @@ use crate::walk::listener::{Boundary, CounterUpdate, Listener, Location, MemoryA
 use crate::walk::objects::InstanceId;
 use crate::walk::sharing_pass::{Piece, PieceId, Sharing, SharingClass};
 use leno_ir::index::IndexVec;
-use leno_ir::program::Span;
+use leno_ir::program::{Order, Span};
 use leno_logic::term::{Sort, Term, Terms};
 use leno_trace::{Callbacks, ThreadIndex, ThreadPrivate, Trace};
 use rustc_hash::FxHashMap;
@@ -35,6 +35,8 @@ struct ThreadBuilder {
     section_depth: u32,
     block: Option<MarkedBlockId>,
     block_depth: u32,
+    /// The fences since the last event.
+    fences: Fences,
 }
 
 impl ThreadBuilder {
@@ -195,6 +197,7 @@ impl EventBuilder {
         let id = self.events.push(event);
         let thread = self.thread(at.thread);
         thread.guard = None;
+        thread.fences = Fences::default();
         thread.events.push(id);
         id
     }
@@ -215,6 +218,7 @@ impl EventBuilder {
             section: thread.section,
             block: thread.block,
             pending,
+            fences: thread.fences,
         }
     }
 
@@ -438,6 +442,11 @@ impl Listener for EventBuilder {
             Some((lock, None)) => self.release(at.thread, lock),
             None => {}
         }
+    }
+
+    fn fence(&mut self, at: &Position, order: Order) {
+        let thread = self.thread(at.thread);
+        thread.fences = thread.fences.then(Fences::of(order));
     }
 
     fn boundary(&mut self, at: &Position, boundary: Boundary) {

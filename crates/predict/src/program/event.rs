@@ -11,7 +11,7 @@ use crate::walk::sharing_pass::{Piece, PieceId};
 use crate::walk::thread::InputValue;
 use leno_ir::index::IndexVec;
 use leno_ir::index_type;
-use leno_ir::program::{Place, Span};
+use leno_ir::program::{Order, Place, Span};
 use leno_logic::term::{Term, Terms};
 use leno_trace::{Callbacks, ThreadIndex};
 use std::collections::{BTreeMap, BTreeSet};
@@ -63,6 +63,32 @@ pub struct Event {
     pub block: Option<MarkedBlockId>,
     /// The run ended before it: its thread may be about to execute it, and never does.
     pub pending: bool,
+    /// The fences of its thread since the event before it.
+    pub fences: Fences,
+}
+
+/// Fences in a row.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Fences {
+    pub acquires: bool,
+    pub releases: bool,
+    /// One that acquires is, or comes before, one that releases.
+    pub releases_acquired: bool,
+}
+
+impl Fences {
+    pub fn of(order: Order) -> Fences {
+        let (acquires, releases) = (order.acquires(), order.releases());
+        Fences { acquires, releases, releases_acquired: acquires && releases }
+    }
+
+    pub fn then(self, other: Fences) -> Fences {
+        Fences {
+            acquires: self.acquires || other.acquires,
+            releases: self.releases || other.releases,
+            releases_acquired: self.releases_acquired || other.releases_acquired || (self.acquires && other.releases),
+        }
+    }
 }
 
 #[derive(Clone, Debug)]

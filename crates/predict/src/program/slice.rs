@@ -29,6 +29,8 @@ pub struct Wanted {
     /// Every read.
     pub reads: bool,
     pub events: BTreeSet<EventId>,
+    /// Atomic accesses, and steps on synchronisation objects: they may order others.
+    pub atomics: bool,
 }
 
 /// Leaves out what neither guards nor `seeds` depend on.
@@ -36,9 +38,10 @@ pub fn slice(ctp: &TraceProgram, seeds: &[Term], wanted: &Wanted) -> Slice {
     let (variables, pieces) = relevant_reads(ctp, seeds, wanted);
     let shared_locks = shared_locks(ctp);
     let keeps = |event: &Event| match &event.kind {
-        Kind::Access { reads, writes, .. } => {
+        Kind::Access { reads, writes, is_plain, .. } => {
             reads.iter().any(|read| variables.contains(&read.value))
                 || writes.iter().any(|write| pieces.contains(&write.piece))
+                || (wanted.atomics && !is_plain)
         }
         Kind::Acquire { lock, .. } | Kind::Release { lock } => shared_locks.contains(lock),
         Kind::LastAccess { .. } => false,
@@ -59,10 +62,11 @@ fn relevant_reads(ctp: &TraceProgram, seeds: &[Term], wanted: &Wanted) -> (FxHas
     let mut roots: Vec<Term> = seeds.to_vec();
     for event in &ctp.events {
         roots.push(event.guard);
-        if let Kind::Access { reads, writes: written, .. } = &event.kind {
+        if let Kind::Access { reads, writes: written, atomic, .. } = &event.kind {
+            let is_wanted = wanted.reads || (wanted.atomics && (*atomic || event.section.is_some()));
             for read in reads {
                 reader.insert(read.value, read.piece);
-                roots.extend(wanted.reads.then_some(read.value));
+                roots.extend(is_wanted.then_some(read.value));
             }
             for write in written {
                 writes.entry(write.piece).or_default().extend([write.value, write.condition]);

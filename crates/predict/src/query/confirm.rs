@@ -57,7 +57,9 @@ impl<'a> Confirmer<'a> {
         bound: Option<usize>,
     ) -> Confirmation {
         let mut machine = self.options.machine.clone();
-        machine.spurious_wakeups &= !matches!(question, Question::LockCycle(_) | Question::GlobalDeadlock(_));
+        let is_deadlock =
+            matches!(question, Question::LockCycle(_) | Question::HeldByEnded(..) | Question::GlobalDeadlock(_));
+        machine.spurious_wakeups &= !is_deadlock;
         let followed = follow(self.program, ctp, prefix, question, order, &machine, &self.options.input);
         if let Ok(reached) = &followed
             && let Some(path_ends) = self.path_ends(ctp, reached)

@@ -7,10 +7,12 @@
 use crate::program::event::{EventId, Kind, TraceProgram};
 use crate::program::window::Segment;
 use crate::query::question::Question;
-use leno_engine::witness::{Follower, Inputs, Stepped, claim_deadlock, claim_race, claim_violation, racer};
+use leno_engine::witness::{
+    Follower, Inputs, Stepped, claim_deadlock, claim_race, claim_unordered, claim_violation, conflict, racer,
+};
 use leno_ir::interp::{Blocked, Footprint, Image, Machine, Options, ThreadId, Violation};
 use leno_ir::program::{Place, Program, Span};
-use leno_ir::witness::{Claim, Witness};
+use leno_ir::witness::{Claim, Racer, Witness};
 use std::collections::BTreeMap;
 
 /// Steps of one thread between two schedule points, before it counts as never reaching the next one.
@@ -74,13 +76,15 @@ pub fn follow(
     Ok(Reached { witness: leader.follower.into_witness(claim), is_tainted, wrong_at })
 }
 
-fn conflict(a: Option<Footprint>, b: Option<Footprint>) -> bool {
-    a.zip(b).is_some_and(|(a, b)| a.conflicts(b))
-}
-
 impl<'p> Leader<'p> {
     fn machine(&self) -> &Machine<'p> {
         &self.follower.machine
+    }
+
+    /// What a thread is about to do, and to access.
+    fn standing(&self, thread: ThreadId) -> (Racer, Vec<Footprint>) {
+        let accesses = self.machine().next_accesses(thread);
+        (racer(self.machine(), thread, accesses.first().copied()), accesses)
     }
 
     fn all(
@@ -101,7 +105,7 @@ impl<'p> Leader<'p> {
                 && (id == broken.first || id == broken.between)
             {
                 let thread = self.come_to(ctp, id)?;
-                racers.push((racer(self.machine(), thread), self.machine().footprint(thread)));
+                racers.push(self.standing(thread));
             }
             if !matches!(event.kind, Kind::Start) {
                 let thread = self.find(&ctp.threads[&event.thread].name)?;
@@ -123,6 +127,11 @@ impl<'p> Leader<'p> {
                 let claim = claim_race(self.machine(), threads[0], threads[1]);
                 claim.ok_or_else(|| Stray::Lost("the accesses do not conflict".to_string()))
             }
+            Question::Unordered(_, second) => {
+                let thread = self.come_to(ctp, *second)?;
+                let claim = claim_unordered(self.machine(), thread);
+                claim.ok_or_else(|| Stray::Lost("the accesses are ordered".to_string()))
+            }
             Question::UseAfterFree(_, touch) => {
                 let thread = self.come_to(ctp, *touch)?;
                 self.step(thread)?;
@@ -135,13 +144,17 @@ impl<'p> Leader<'p> {
                 }
                 self.deadlock(&threads)
             }
+            Question::HeldByEnded(request, _) => {
+                let thread = self.come_to(ctp, *request)?;
+                self.deadlock(&[thread])
+            }
             Question::Atomicity(broken) => {
                 let thread = self.come_to(ctp, broken.second)?;
-                let (second, last) = (racer(self.machine(), thread), self.machine().footprint(thread));
+                let (second, last) = self.standing(thread);
                 let Ok([(first, before), (between, amid)]) = <[_; 2]>::try_from(racers) else {
                     return Err(Stray::Lost("the other accesses are not made".to_string()));
                 };
-                if !(conflict(last, amid) && conflict(before, amid)) {
+                if conflict(&last, &amid).is_none() || conflict(&before, &amid).is_none() {
                     return Err(Stray::Lost("the accesses do not conflict".to_string()));
                 }
                 let program = self.machine().program();
@@ -274,17 +287,20 @@ impl<'p> Leader<'p> {
         self.is_free = true;
         let (machine, steps, given) =
             (self.machine().clone(), self.follower.recorder.steps.len(), self.follower.inputs.given().len());
+        let mut is_final = true;
         if let Err(stray) = self.run_others(circle) {
             // Whatever the other threads do, a circle stays one.
             if circle.is_empty() {
                 return Err(stray);
             }
+            is_final = false;
             self.follower.machine = machine;
             self.follower.recorder.steps.truncate(steps);
             self.follower.inputs.forget(given);
         }
-        let blocked: Vec<Blocked> =
-            self.machine().threads().ids().filter_map(|thread| self.machine().blocked(thread)).collect();
+        let machine = self.machine();
+        let claimed = machine.threads().ids().filter(|thread| is_final || circle.contains(thread));
+        let blocked: Vec<Blocked> = claimed.filter_map(|thread| machine.blocked(thread)).collect();
         match blocked.len() >= circle.len() {
             true => Ok(claim_deadlock(self.machine(), &blocked)),
             false => Err(Stray::Lost("all of them can continue".to_string())),

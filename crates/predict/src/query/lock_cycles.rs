@@ -1,6 +1,8 @@
-//! Circles of locks: each of several threads holds one lock and requests the next one.
+//! Circles of locks: each of several threads holds one lock and requests the next one. That a thread has not ended is
+//! like a lock that it holds, for those who wait for its end. And locks that are never given back: their holder has
+//! ended.
 
-use crate::program::event::{EventId, Kind, TraceProgram};
+use crate::program::event::{Event, EventId, Kind, TraceProgram};
 use crate::query::global_deadlock::operation;
 use crate::query::question::{INSTANCES, Question};
 use crate::query::races::common_lock;
@@ -13,19 +15,27 @@ use std::collections::{BTreeMap, BTreeSet};
 const MOST_PATHS: usize = 10_000;
 const LONGEST_CYCLE: usize = 6;
 
+/// What a thread may hold, and keep others waiting with.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Resource {
+    Lock(Location),
+    /// The end of this thread: it holds it as long as it runs.
+    End(ThreadIndex),
+}
+
 /// A thread that holds one lock and requests another.
 #[derive(Clone, Copy)]
 struct LockRequest {
     thread: ThreadIndex,
     event: EventId,
-    held: Location,
+    held: Resource,
     held_shared: bool,
-    wanted: Location,
+    wanted: Resource,
     wanted_shared: bool,
 }
 
 /// By the lock that is held.
-type Requests = BTreeMap<Location, Vec<LockRequest>>;
+type Requests = BTreeMap<Resource, Vec<LockRequest>>;
 
 /// Adds the questions; gives whether some were left out.
 pub(crate) fn lock_cycles(program: Option<&Program>, ctp: &TraceProgram, questions: &mut Vec<Question>) -> bool {
@@ -48,37 +58,75 @@ pub(crate) fn lock_cycles(program: Option<&Program>, ctp: &TraceProgram, questio
 /// questions already.
 fn lock_requests(program: Option<&Program>, ctp: &TraceProgram, questions: &mut Vec<Question>) -> Requests {
     let mut requests = Requests::new();
+    let awaited = awaited_by_holders(ctp);
     for (id, event) in ctp.events.iter_enumerated() {
-        let Kind::Acquire { lock, shared } = event.kind else { continue };
-        if program.is_some_and(|program| !waits(program, event.place)) {
-            continue;
-        }
+        let (wanted, wanted_shared) = match event.kind {
+            Kind::Acquire { lock, shared } if waits(program, event.place) => (Resource::Lock(lock), shared),
+            Kind::Join { child } => (Resource::End(child), false),
+            _ => continue,
+        };
         // A thread that waits for itself is a circle of one. Only the recorded run shows whether it waits: a lock may
         // be recursive.
         let is_mutex = program.is_some_and(|program| is_mutex(program, event.place));
-        if event.pending && is_mutex && event.locks.iter().any(|(held, _)| *held == lock) {
+        let is_held = event.locks.iter().any(|(held, _)| Resource::Lock(*held) == wanted);
+        if event.pending && ((is_mutex && is_held) || wanted == Resource::End(event.thread)) {
             questions.push(Question::LockCycle(vec![id]));
         }
-        for &(held, held_shared) in event.locks.iter().filter(|(held, _)| *held != lock) {
-            requests.entry(held).or_default().push(LockRequest {
-                thread: event.thread,
-                event: id,
-                held,
-                held_shared,
-                wanted: lock,
-                wanted_shared: shared,
-            });
+        let locks = event.locks.iter().map(|&(lock, shared)| (Resource::Lock(lock), shared));
+        let own_end = awaited.contains(&event.thread).then_some((Resource::End(event.thread), false));
+        for (held, held_shared) in locks.chain(own_end).filter(|(held, _)| *held != wanted) {
+            let request = LockRequest { thread: event.thread, event: id, held, held_shared, wanted, wanted_shared };
+            requests.entry(held).or_default().push(request);
         }
     }
     requests
 }
 
+/// The threads whose ends are waited for by threads that hold locks, or whose own ends are waited for: only those can
+/// be in a circle because of their ends.
+fn awaited_by_holders(ctp: &TraceProgram) -> BTreeSet<ThreadIndex> {
+    let joins = || {
+        ctp.events.iter().filter_map(|event| match event.kind {
+            Kind::Join { child } => Some((event, child)),
+            _ => None,
+        })
+    };
+    let awaited: BTreeSet<ThreadIndex> = joins().map(|(_, child)| child).collect();
+    let matters = |event: &Event| !event.locks.is_empty() || awaited.contains(&event.thread);
+    joins().filter(|(event, _)| matters(event)).map(|(_, child)| child).collect()
+}
+
+/// Adds the questions about locks whose holders have ended; gives whether some were left out.
+pub(crate) fn held_by_ended(program: Option<&Program>, ctp: &TraceProgram, questions: &mut Vec<Question>) -> bool {
+    let is_end = |event: &Event| matches!(event.kind, Kind::Finish) && !event.locks.is_empty();
+    let mut left_out = false;
+    for (end, holder) in ctp.events.iter_enumerated().filter(|(_, event)| is_end(event)) {
+        let mut instances: BTreeMap<Place, usize> = BTreeMap::new();
+        for (id, event) in ctp.events.iter_enumerated().filter(|(_, event)| event.thread != holder.thread) {
+            let Kind::Acquire { lock, shared } = event.kind else { continue };
+            let is_held = holder.locks.iter().any(|(held, by_reader)| *held == lock && !(shared && *by_reader));
+            if !is_held || !waits(program, event.place) || ctp.must_precede(id, end) {
+                continue;
+            }
+            let count = instances.entry(event.place).or_default();
+            *count += 1;
+            left_out |= *count > INSTANCES;
+            if *count <= INSTANCES {
+                questions.push(Question::HeldByEnded(id, end));
+            }
+        }
+    }
+    left_out
+}
+
 /// Whether the step at a place waits for a lock, and does not only try.
-fn waits(program: &Program, place: Place) -> bool {
-    matches!(
-        operation(program, place),
-        Some(Op::Sync { op: SyncOp::Lock(_) | SyncOp::ReadLock | SyncOp::WriteLock | SyncOp::CondRelock, .. })
-    )
+fn waits(program: Option<&Program>, place: Place) -> bool {
+    program.is_none_or(|program| {
+        matches!(
+            operation(program, place),
+            Some(Op::Sync { op: SyncOp::Lock(_) | SyncOp::ReadLock | SyncOp::WriteLock | SyncOp::CondRelock, .. })
+        )
+    })
 }
 
 fn is_mutex(program: &Program, place: Place) -> bool {

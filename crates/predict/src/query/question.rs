@@ -7,12 +7,13 @@ use crate::encode::Encoded;
 use crate::program::event::{EventId, Kind, TargetId, TraceProgram};
 use crate::query::atomicity::{AtomicBlocks, Block, Interference, interferences};
 use crate::query::global_deadlock::stuck_places;
-use crate::query::lock_cycles::lock_cycles;
+use crate::query::lock_cycles::{held_by_ended, lock_cycles};
 use crate::query::races::races;
 use crate::walk::objects::InstanceId;
 use leno_engine::Properties;
+use leno_ir::analysis::features::has_op;
 use leno_ir::index::IndexVec;
-use leno_ir::program::{Place, Program, Span};
+use leno_ir::program::{Op, Place, Program, Span};
 use leno_logic::literal::Lit;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,8 +23,12 @@ pub enum Question {
     Target(TargetId),
     /// Both threads are about to execute their accesses.
     Race(EventId, EventId),
-    /// Each of these threads is about to acquire a lock that the next one holds.
+    /// The first access has been executed, and the thread of the second is about to execute it: nothing orders them.
+    Unordered(EventId, EventId),
+    /// Each of these threads is about to acquire a lock that the next one holds, or to wait for its end.
     LockCycle(Vec<EventId>),
+    /// A thread has ended (the second event) and holds a lock that another one is about to acquire.
+    HeldByEnded(EventId, EventId),
     /// The object is freed first, and then accessed.
     UseAfterFree(EventId, EventId),
     /// An access of another thread comes between two accesses of a block.
@@ -55,36 +60,46 @@ pub fn questions(
         }
     }
     if properties.race {
-        left_out |= races(ctp, &mut questions);
+        left_out |= races(ctp, program.is_some_and(has_weak_orders), &mut questions);
     }
     if properties.deadlock {
         left_out |= lock_cycles(program, ctp, &mut questions);
+        left_out |= held_by_ended(program, ctp, &mut questions);
         if let (Some(program), true) = (program, knows_all && !ctp.callbacks.may_wake) {
             questions.extend(stuck_places(program, ctp).into_iter().map(Question::GlobalDeadlock));
         }
     }
     if properties.memory {
-        uses_after_free(ctp, &mut questions);
+        questions.extend(foreign_frees(ctp).map(|(access, free)| Question::UseAfterFree(free, access)));
+    }
+    if properties.race && program.is_some_and(has_weak_orders) {
+        questions.extend(foreign_frees(ctp).map(|(access, free)| Question::Unordered(access, free)));
     }
     let (interferences, too_many) = interferences(ctp, blocks);
     questions.extend(interferences.into_iter().map(Question::Atomicity));
     (questions, left_out || too_many)
 }
 
-fn uses_after_free(ctp: &TraceProgram, questions: &mut Vec<Question>) {
+/// Whether races depend on the orders of atomics.
+pub(crate) fn has_weak_orders(program: &Program) -> bool {
+    has_op(program, Op::is_weakly_ordered)
+}
+
+/// The last accesses of threads to objects that another one frees, with these frees.
+fn foreign_frees(ctp: &TraceProgram) -> impl Iterator<Item = (EventId, EventId)> {
     let mut frees: BTreeMap<InstanceId, Vec<EventId>> = BTreeMap::new();
     for (id, event) in ctp.events.iter_enumerated() {
         if let Kind::Free { instance } = event.kind {
             frees.entry(instance).or_default().push(id);
         }
     }
-    for &(instance, access) in &ctp.last_accesses {
-        for &free in frees.get(&instance).into_iter().flatten() {
-            if ctp.event(free).thread != ctp.event(access).thread && !ctp.must_precede(access, free) {
-                questions.push(Question::UseAfterFree(free, access));
-            }
-        }
-    }
+    ctp.last_accesses.iter().flat_map(move |&(instance, access)| {
+        let of_instance = frees.get(&instance).cloned().unwrap_or_default();
+        let is_foreign = move |free: &EventId| {
+            ctp.event(*free).thread != ctp.event(access).thread && !ctp.must_precede(access, *free)
+        };
+        of_instance.into_iter().filter(is_foreign).map(move |free| (access, free))
+    })
 }
 
 impl Question {
@@ -106,10 +121,18 @@ impl Question {
                     lits.extend(is_at(ctp, encoded, *id));
                 }
             }
+            Question::Unordered(first, second) => {
+                lits.push(encoded.done(*first));
+                lits.extend(is_at(ctp, encoded, *second));
+            }
             Question::LockCycle(events) => {
                 for id in events {
                     lits.extend(is_at(ctp, encoded, *id));
                 }
+            }
+            Question::HeldByEnded(request, end) => {
+                lits.push(encoded.done(*end));
+                lits.extend(is_at(ctp, encoded, *request));
             }
             Question::UseAfterFree(free, access) => {
                 lits.extend(encoded.happens(*free));
@@ -134,6 +157,9 @@ impl Question {
         for lit in lits {
             encoded.solver.add_clause(&[!selected, lit]);
         }
+        if let Question::Unordered(first, second) = self {
+            encoded.is_unordered(ctp, selected, *first, *second);
+        }
         selected
     }
 
@@ -142,7 +168,10 @@ impl Question {
         let place = |id: &EventId| ctp.event(*id).place;
         let mut places = match self {
             Question::Target(id) => vec![ctp.targets[*id].place],
-            Question::Race(first, second) | Question::UseAfterFree(first, second) => vec![place(first), place(second)],
+            Question::Race(first, second)
+            | Question::Unordered(first, second)
+            | Question::UseAfterFree(first, second)
+            | Question::HeldByEnded(first, second) => vec![place(first), place(second)],
             Question::LockCycle(events) => events.iter().map(place).collect(),
             Question::Atomicity(interference) => return interference.events().map(|id| place(&id)).to_vec(),
             Question::GlobalDeadlock(place) => vec![*place],
@@ -156,7 +185,10 @@ impl Question {
         let span = |id: &EventId| ctp.event(*id).span;
         match self {
             Question::Target(id) => vec![ctp.targets[*id].violation.span],
-            Question::Race(first, second) | Question::UseAfterFree(first, second) => vec![span(first), span(second)],
+            Question::Race(first, second)
+            | Question::Unordered(first, second)
+            | Question::UseAfterFree(first, second)
+            | Question::HeldByEnded(first, second) => vec![span(first), span(second)],
             Question::LockCycle(events) => events.iter().map(span).collect(),
             Question::Atomicity(interference) => interference.events().map(|id| span(&id)).to_vec(),
             Question::GlobalDeadlock(place) => {
@@ -177,7 +209,9 @@ impl Question {
         Some(match self {
             Question::Target(id) => Question::Target(targets[*id]),
             Question::Race(first, second) => Question::Race(of(first)?, of(second)?),
+            Question::Unordered(first, second) => Question::Unordered(of(first)?, of(second)?),
             Question::LockCycle(events) => Question::LockCycle(events.iter().map(of).collect::<Option<_>>()?),
+            Question::HeldByEnded(request, end) => Question::HeldByEnded(of(request)?, of(end)?),
             Question::UseAfterFree(free, access) => Question::UseAfterFree(of(free)?, of(access)?),
             Question::Atomicity(interference) => Question::Atomicity(Interference {
                 first: of(&interference.first)?,
@@ -197,6 +231,8 @@ impl Question {
     pub fn needs(&self) -> Vec<EventId> {
         match self {
             Question::Atomicity(interference) => vec![interference.first, interference.between],
+            Question::Unordered(first, _) => vec![*first],
+            Question::HeldByEnded(_, end) => vec![*end],
             _ => Vec::new(),
         }
     }
@@ -205,8 +241,8 @@ impl Question {
     pub fn title(&self, ctp: &TraceProgram) -> &'static str {
         match self {
             Question::Target(id) => ctp.targets[*id].violation.kind.title(),
-            Question::Race(..) => "data race",
-            Question::LockCycle(_) | Question::GlobalDeadlock(_) => "deadlock",
+            Question::Race(..) | Question::Unordered(..) => "data race",
+            Question::LockCycle(_) | Question::HeldByEnded(..) | Question::GlobalDeadlock(_) => "deadlock",
             Question::UseAfterFree(..) => "use after free",
             Question::Atomicity(_) => "atomicity violation",
         }

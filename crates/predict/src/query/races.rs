@@ -12,7 +12,8 @@ use std::collections::{BTreeMap, BTreeSet};
 type Pairs = BTreeMap<(Place, Place), BTreeMap<u64, BTreeSet<(EventId, EventId)>>>;
 
 /// Adds the questions; gives whether some were left out.
-pub(crate) fn races(ctp: &TraceProgram, questions: &mut Vec<Question>) -> bool {
+/// If races depend on `orders` of atomics, each pair is asked about in both orders.
+pub(crate) fn races(ctp: &TraceProgram, orders: bool, questions: &mut Vec<Question>) -> bool {
     let mut pairs = Pairs::new();
     for threads in accesses_by_piece(ctp).values() {
         let lists: Vec<&Vec<EventId>> = threads.values().collect();
@@ -28,8 +29,17 @@ pub(crate) fn races(ctp: &TraceProgram, questions: &mut Vec<Question>) -> bool {
         let all = instances.into_values().flatten();
         for (count, (first, second)) in all.enumerate() {
             left_out |= count >= INSTANCES;
-            if count < INSTANCES && seen.insert((first, second)) {
+            if count >= INSTANCES || !seen.insert((first, second)) {
+                continue;
+            }
+            if !orders {
                 questions.push(Question::Race(first, second));
+                continue;
+            }
+            for (first, second) in [(first, second), (second, first)] {
+                if !ctp.event(first).pending {
+                    questions.push(Question::Unordered(first, second));
+                }
             }
         }
     }

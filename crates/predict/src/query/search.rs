@@ -144,11 +144,15 @@ impl Search {
             frees: options.properties.memory,
             reads: options.model != Model::Symbolic,
             events: questions.iter().flat_map(Question::needs).collect(),
+            atomics: questions.iter().any(|one| matches!(one, Question::Unordered(..))),
         };
         let mut encoded = Encoded::new(ctp, &seeds, &wanted, options.model, options.encoding);
         let asks_for_global_deadlock = questions.iter().any(|one| matches!(one, Question::GlobalDeadlock(_)));
         if let (Some(program), true) = (program, asks_for_global_deadlock) {
             encoded.add_stuck(program, ctp);
+        }
+        if let (Some(program), true) = (program, wanted.atomics) {
+            encoded.add_release_acquire(program, ctp);
         }
         let with_literal = |question: Question| {
             let literal = question.literal(ctp, &mut encoded);

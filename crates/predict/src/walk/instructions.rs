@@ -7,7 +7,7 @@ use crate::walk::listener::{Boundary, Listener, PossibleViolation};
 use crate::walk::problem::{WalkEnd, WalkResult};
 use crate::walk::thread::InputValue;
 use leno_ir::interp::ViolationKind;
-use leno_ir::program::{Expr, Instr, LocalId, Op};
+use leno_ir::program::{Expr, Instr, LocalId, Op, Storage};
 use leno_trace::{Record, ThreadIndex};
 
 impl<L: Listener> Walk<'_, '_, L> {
@@ -27,7 +27,9 @@ impl<L: Listener> Walk<'_, '_, L> {
                 self.compare_exchange(id, (*ok, *old), at, expected, desired)
             }
             Op::Allocate { dst, zeroed, .. } => self.allocate(id, *dst, *zeroed),
-            Op::Free { ptr } => self.free(id, ptr),
+            Op::Free { ptr, storage: Storage::Heap } => self.free(id, ptr),
+            // (Addresses of the recorded run are those of the machine.)
+            Op::CheckMove { .. } => Ok(()),
             Op::ObjectSize { dst, ptr } => {
                 self.pinned(id, ptr, None)?;
                 self.recorded_value(id, *dst).map(|_| ())
@@ -60,7 +62,16 @@ impl<L: Listener> Walk<'_, '_, L> {
             Op::Sync { dst, op, at } => self.synchronise(id, *dst, op, at),
             Op::AtomicBegin => self.section_boundary(id, Boundary::BeginSection),
             Op::AtomicEnd => self.section_boundary(id, Boundary::EndSection),
-            Op::Fence { .. } | Op::Detach { .. } | Op::Yield => Ok(()),
+            // The recorded program sets it to 0.
+            Op::Undefine { dst } => self.set(id, *dst, ConcolicValue::fixed(0)),
+            // As with the end of an activation: what is recorded of the objects stays.
+            Op::Free { storage: Storage::Stack, .. } | Op::BeginLife { .. } | Op::EndLife { .. } => Ok(()),
+            Op::Fence { order } => {
+                let at = self.position(id)?;
+                self.listener.fence(&at, *order);
+                Ok(())
+            }
+            Op::Detach { .. } | Op::Yield => Ok(()),
         }
     }
 

@@ -9,7 +9,7 @@ use crate::program::event::Kind;
 use crate::walk::concolic::ConcolicValue;
 use crate::walk::objects::InstanceId;
 use leno_ir::interp::ViolationKind;
-use leno_ir::program::{Place, Span};
+use leno_ir::program::{Order, Place, Span};
 use leno_logic::term::{Term, Terms};
 use leno_trace::ThreadIndex;
 
@@ -97,6 +97,7 @@ pub trait Listener {
     fn check(&mut self, terms: &mut Terms, at: &Position, bad: Term, violation: PossibleViolation);
     /// A step that is an event, and no access.
     fn event(&mut self, terms: &mut Terms, at: &Position, kind: Kind);
+    fn fence(&mut self, at: &Position, order: Order);
     fn boundary(&mut self, at: &Position, boundary: Boundary);
     /// A new thread-private object, in memory that another one may have used.
     fn new_private_object(&mut self, at: Location, bytes: u64);

@@ -11,7 +11,7 @@ use crate::walk::concolic::ConcolicValue;
 use crate::walk::listener::{Boundary, CounterUpdate, Listener, Location, MemoryAccess, Position, PossibleViolation};
 use crate::walk::objects::{InstanceId, InstanceKind, Instances, RecordedAddresses};
 use leno_ir::index::{Idx, IndexVec};
-use leno_ir::program::{ObjectKind, Program};
+use leno_ir::program::{ObjectKind, Order, Program};
 use leno_logic::term::{Term, Terms};
 use leno_symbolic::contents::static_value;
 use leno_trace::ThreadIndex;
@@ -95,6 +95,8 @@ impl Listener for SharingPass {
             _ => {}
         }
     }
+
+    fn fence(&mut self, _: &Position, _: Order) {}
 
     fn boundary(&mut self, _: &Position, _: Boundary) {}
 

@@ -127,7 +127,8 @@ impl<L: Listener> Walk<'_, '_, L> {
         result: i64,
     ) -> WalkResult<Option<Term>> {
         self.update_counter(id, word, &mut |terms, old| {
-            let caller = Caller { me: terms.bits(32, u128::from(id.0) + 1), operand, reading: None };
+            let caller =
+                Caller { me: terms.bits(32, u128::from(id.0) + 1), operand, reading: None, may_be_destroyed: false };
             let step = transition(terms, op, caller, &[old]).with_result(terms, old, result);
             CounterUpdate { guard: (step.guard != Term::TRUE).then_some(step.guard), new: step.new }
         })

@@ -5,13 +5,14 @@
 //! passes a beginning of the schedule points that it passed in the recorded run. `LENO_PREDICT=500` tries that many
 //! programs; `LENO_PREDICT_FROM=n` starts elsewhere.
 
-use leno_engine::witness::{claim_race, wait_cycle};
+use leno_engine::witness::{claim_race, stuck_for_ever};
 use leno_engine::{Properties, machine_options};
 use leno_generate::{Feature, Shape, generate};
 use leno_ir::interp::{
-    Captured, Environment, Image, Machine, Next, Source, Status, StepResult, ThreadId, ViolationKind,
+    Blocked, Captured, Environment, Image, Machine, Next, PastAccess, Source, Status, StepResult, ThreadId,
+    ViolationKind,
 };
-use leno_ir::program::{Instr, Op, Place, Program};
+use leno_ir::program::{Instr, Op, Order, Place, Program};
 use leno_logic::limits::Limits;
 use leno_predict::{Encoding, PredictOptions, Reach, admits_recorded, build, paths, predict_events};
 use leno_record::RecordOptions;
@@ -169,8 +170,8 @@ impl<'p> Search<'_> {
         let all = state.machine.threads();
         let running: Vec<ThreadId> = all.ids().filter(|id| all[*id].status != Status::Finished).collect();
         let everybody = !running.is_empty() && running.iter().all(|thread| self.waits_on_path(state, *thread));
-        let circle = wait_cycle(&state.machine).unwrap_or_default();
-        everybody || (!circle.is_empty() && circle.iter().all(|blocked| self.waits_on_path(state, blocked.thread)))
+        let waits = |blocked: &Blocked| self.waits_on_path(state, blocked.thread);
+        everybody || stuck_for_ever(&state.machine).iter().any(|stuck| stuck.iter().all(waits))
     }
 
     fn explore(&mut self, mut state: State<'p>) {
@@ -193,6 +194,11 @@ impl<'p> Search<'_> {
                 self.found.race |= claim.is_some();
             }
         }
+        for thread in &ready {
+            let touches = is_access(&state.machine, *thread) || is_free(&state.machine, *thread);
+            let past = state.machine.all_unordered(*thread);
+            self.found.race |= touches && past.iter().any(|past| is_outside(&state.machine, past));
+        }
         for thread in ready {
             if state.machine.enabled(thread) {
                 let mut next = state.clone();
@@ -212,6 +218,16 @@ fn is_access(machine: &Machine<'_>, thread: ThreadId) -> bool {
         Op::Load { .. } | Op::Store { .. } | Op::ReadModifyWrite { .. } | Op::CompareExchange { .. } | Op::Spawn { .. }
     );
     touches && !machine.in_section(thread)
+}
+
+fn is_free(machine: &Machine<'_>, thread: ThreadId) -> bool {
+    matches!(machine.next_op(thread), Next::Instr(instr) if matches!(instr.op, Op::Free { .. }))
+}
+
+/// Whether an access was made outside of atomic sections.
+fn is_outside(machine: &Machine<'_>, past: &PastAccess) -> bool {
+    let Next::Instr(instr) = machine.image().next_at(past.pc) else { return false };
+    !past.at.atomic || instr.op.access().is_some_and(|(access, _)| access.order != Order::NotAtomic)
 }
 
 fn is_atomic(machine: &Machine<'_>, first: ThreadId, second: ThreadId) -> bool {

@@ -167,6 +167,16 @@ fn races_are_excluded_by_locks_order_and_ownership() {
     free_of_races(&thread("x++;"), false);
     free_of_races(&thread("__sync_fetch_and_add(&x, 1);"), true);
     free_of_races(&thread("__sync_fetch_and_add(&x, 1); if (x) return 0;"), false);
+    // A relaxed flag orders nothing, although no two threads are at `x` at the same time.
+    let flag = |order: &str| {
+        format!(
+            "int x, flag; void *thread(void *a) {{ x = 1; __atomic_store_n(&flag, 1, {order}); return 0; }}
+             int main(void) {{
+                 pthread_t t; pthread_create(&t, 0, thread, 0); if (__atomic_load_n(&flag, {order})) return x; }}"
+        )
+    };
+    free_of_races(&flag("5"), true);
+    free_of_races(&flag("0"), false);
     // What was allocated just now is known to nobody, until it is.
     let own = |then: &str| {
         thread(&format!(

@@ -45,7 +45,7 @@ static void leno_claim_violation(void) {
     struct leno_thread *thread = leno_claimed_thread(0);
     /* An object that is dead has died in a return, which is no step: who has made his last one goes on to his next point. */
     for (struct leno_thread *other = leno_threads; other && LENO_AFTER_SCOPE; other = other->next)
-        if (other != thread) leno_advance(other);
+        if (other != thread && other->index != LENO_NOBODY) leno_advance(other);
     leno_advance(thread);
     if (leno_is_claimed_place(&leno_claim[0], thread)) {
         leno_report("passes %s %u", thread->name, thread->place);
@@ -67,6 +67,34 @@ static void leno_measure(struct leno_thread *thread) {
 static int leno_conflict(struct leno_thread *a, struct leno_thread *b) {
     if (a->state != LENO_STANDING || b->state != LENO_STANDING || !((a->flags | b->flags) & LENO_WRITES)) return 0;
     return a->address < b->address + b->bytes && b->address < a->address + a->bytes;
+}
+
+extern int leno_print(char *to, size_t size, const char *format, ptr list) __asm__("vsnprintf");
+
+/* One of the accesses of a library function that a thread stands before is the one that it is about to make. */
+static void leno_set_access(struct leno_thread *thread, u32 i) {
+    if (thread->state != LENO_STANDING || i >= thread->touched_count) return;
+    struct leno_touched *touched = &thread->touched[i];
+    thread->address = touched->address;
+    thread->bytes = touched->bytes;
+    thread->flags = touched->flags & ~LENO_TEXT;
+    if (!(touched->flags & LENO_TEXT) || !touched->address) return;
+    ptr length = touched->format ? (ptr)leno_print(0, 0, (const char *)touched->format, leno_va_list(touched->area))
+                                 : strnlen((const char *)touched->address, touched->bytes);
+    if (length < touched->bytes) thread->bytes = length + 1;
+}
+
+/* Of the accesses of two threads, those that conflict. */
+static void leno_choose_accesses(struct leno_thread *first, struct leno_thread *second) {
+    u32 i = 0;
+    do {
+        leno_set_access(first, i);
+        u32 k = 0;
+        do {
+            leno_set_access(second, k);
+            if (leno_conflict(first, second)) return;
+        } while (++k < second->touched_count);
+    } while (++i < first->touched_count);
 }
 
 /* A thread before or in an atomic section makes all of its accesses at once: it goes on to the one that is meant. */
@@ -93,6 +121,7 @@ static void leno_claim_race(void) {
     leno_advance(second);
     leno_measure(first);
     leno_measure(second);
+    leno_choose_accesses(first, second);
     int there = leno_is_claimed_place(&leno_claim[0], first) && leno_is_claimed_place(&leno_claim[1], second);
     if (!(there && leno_conflict(first, second))) {
         if (leno_has_section(first)) leno_find_access(0, first, second);
@@ -176,9 +205,10 @@ static void leno_claim_deadlock(void) {
         others += thread->state != LENO_ENDED && !leno_is_claimed(thread);
     for (u32 i = 0; i < LENO_CLAIMED; i++) {
         struct leno_thread *thread = leno_claimed_thread(i), *owner = leno_owner(thread);
-        if (!leno_blocks(thread)) leno_end("free %s %u", thread->name, thread->place);
-        /* While others could still run, only a cycle of owners is for ever; spinning is waiting only for somebody. */
-        if ((others || thread->step == LENO_SPIN_LOCK) && !leno_is_claimed(owner))
+        if (!leno_waits(thread)) leno_end("free %s %u", thread->name, thread->place);
+        /* While others could still run, only a cycle of owners is for ever, or an owner that has ended; spinning is
+           waiting only for somebody. */
+        if ((others || thread->step == LENO_SPIN_LOCK) && !leno_is_claimed(owner) && !(owner && owner->state == LENO_ENDED))
             leno_end("open %s %u %s could still end its waiting", thread->name, thread->place, owner ? owner->name : "another thread");
     }
     for (u32 i = 0; i < LENO_CLAIMED; i++) {

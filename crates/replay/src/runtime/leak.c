@@ -5,6 +5,11 @@
 
 #include <sys/mman.h>
 
+#ifndef LENO_ALLOCATE
+#define LENO_ALLOCATE leno_allocate
+#define LENO_FREE (free)
+#endif
+
 struct leno_object { u8 *address; size_t size; int reached; };
 static struct leno_object *leno_objects;
 static size_t leno_object_count, leno_object_room;
@@ -29,7 +34,7 @@ static void leno_free_object(void *address) {
             leno_objects[i] = leno_objects[--leno_object_count];
             break;
         }
-    (free)(address);
+    LENO_FREE(address);
 }
 
 static void leno_reach_word(const u8 *word) {
@@ -75,5 +80,5 @@ static void leno_claim_leak(void) {
     _exit(0);
 }
 
-#define leno_allocate(size, ...) leno_note_object(leno_allocate(size, __VA_ARGS__), size)
+#define leno_allocate(size, ...) leno_note_object(LENO_ALLOCATE(size, __VA_ARGS__), size)
 #define free(object) leno_free_object(object)

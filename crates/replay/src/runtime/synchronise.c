@@ -16,8 +16,27 @@ enum leno_step {
     LENO_ONCE_BEGIN, LENO_ONCE_END
 };
 
+/* The object that a step is made on: all of it is accessed. */
+static ptr leno_object_bytes(int step) {
+    if (step <= LENO_MUTEX_UNLOCK) return sizeof(pthread_mutex_t);
+    if (step <= LENO_SPIN_UNLOCK) return sizeof(pthread_spinlock_t);
+    if (step <= LENO_RW_UNLOCK) return sizeof(pthread_rwlock_t);
+    if (step <= LENO_COND_BROADCAST) return sizeof(pthread_cond_t);
+    if (step <= LENO_SEM_VALUE) return sizeof(sem_t);
+    return step <= LENO_BARRIER_LEAVE ? sizeof(pthread_barrier_t) : sizeof(pthread_once_t);
+}
+
+static int leno_object_flags(int step) {
+    switch (step) {
+    case LENO_MUTEX_INIT: case LENO_MUTEX_DESTROY: case LENO_SPIN_INIT: case LENO_SPIN_DESTROY: case LENO_RW_INIT: case LENO_RW_DESTROY:
+    case LENO_COND_INIT: case LENO_COND_DESTROY: case LENO_SEM_INIT: case LENO_SEM_DESTROY: case LENO_BARRIER_INIT: case LENO_BARRIER_DESTROY:
+        return LENO_WRITES;
+    default: return LENO_WRITES | LENO_ATOMIC;
+    }
+}
+
 static void leno_sync_point(u32 place, int step, ptr at, u64 operand) {
-    leno_expect(0, 0, 0, step, at, operand);
+    leno_expect(at, leno_object_bytes(step), leno_object_flags(step), step, at, operand);
     leno_arrive(place);
 }
 
@@ -101,6 +120,11 @@ static u32 leno_token(struct leno_sleepers *all, u32 position) {
     return token;
 }
 
+static int leno_sleeps(ptr at, struct leno_thread *thread) {
+    struct leno_sleepers *all = leno_sleepers(at);
+    return all && leno_sleeper(all, thread) < all->asleep;
+}
+
 static int leno_is_woken(ptr at, struct leno_thread *thread) {
     struct leno_sleepers *all = leno_sleepers(at);
     if (!all) return 1;
@@ -158,7 +182,8 @@ static int leno_mutex_blocks(ptr at, struct leno_thread *thread) {
     return !(leno_owns_mutex(at, thread) && leno_checks_owner(at));
 }
 
-static int leno_blocks(struct leno_thread *thread) {
+/* Whether it waits until another thread does something. A sleeper without a signal does, although it might wake up. */
+static int leno_waits(struct leno_thread *thread) {
     ptr at = thread->at;
     struct leno_thread *target;
     int value = 0;
@@ -181,12 +206,18 @@ static int leno_blocks(struct leno_thread *thread) {
         if (pthread_rwlock_trywrlock(LENO_RWLOCK(at))) return 1;
         pthread_rwlock_unlock(LENO_RWLOCK(at));
         return 0;
-    case LENO_COND_WAKE: return !LENO_SPURIOUS && !leno_is_woken(at, thread);
+    case LENO_COND_WAKE: return !leno_is_woken(at, thread);
     case LENO_SEM_WAIT: return sem_getvalue((sem_t *)at, &value) == 0 && value <= 0;
-    case LENO_BARRIER_LEAVE: return !(thread->operand & 1) && LENO_WORD(at, 8) == (u32)(thread->operand >> 1);
+    case LENO_BARRIER_LEAVE:
+        return leno_hold_of(at, thread) && !(thread->operand & 1) && LENO_WORD(at, 8) == (u32)(thread->operand >> 1);
     case LENO_ONCE_BEGIN: return LENO_WORD(at, 0) == 1;
     default: return 0;
     }
+}
+
+/* Whether it cannot make its step now. */
+static int leno_blocks(struct leno_thread *thread) {
+    return !(LENO_SPURIOUS && thread->step == LENO_COND_WAKE) && leno_waits(thread);
 }
 
 /* The thread that has what this one waits for, if somebody has it. */
@@ -201,7 +232,9 @@ static struct leno_thread *leno_owner(struct leno_thread *thread) {
     case LENO_READ_LOCK:
     case LENO_WRITE_LOCK:
         tid = LENO_RWLOCK(at)->__data.__cur_writer;
-        if (!tid) hold = leno_hold_of(at, 0);
+        /* One that has ended never gives it back, whatever the other readers do. */
+        for (u32 i = 0; !tid && i < leno_held && !(hold && hold->thread->state == LENO_ENDED); i++)
+            if (leno_holds[i].at == at) hold = &leno_holds[i];
         break;
     default: break;
     }
@@ -212,6 +245,40 @@ static struct leno_thread *leno_owner(struct leno_thread *thread) {
 }
 
 /* ---- making a step */
+
+static void leno_check_destroy(struct leno_thread *me, int may) {
+    if (!may) leno_end("invalid InvalidDestroy %s %u it is in use", me->name, me->place);
+}
+
+/* The locks that were destroyed and not made again. */
+static struct leno_hold *leno_destroyed;
+static u32 leno_destroyed_count, leno_room_for_destroyed;
+
+static void leno_set_destroyed(ptr at, int destroyed) {
+    u32 i = 0;
+    while (i < leno_destroyed_count && leno_destroyed[i].at != at) i++;
+    if (!destroyed) {
+        if (i < leno_destroyed_count) leno_destroyed[i] = leno_destroyed[--leno_destroyed_count];
+        return;
+    }
+    if (i < leno_destroyed_count) return;
+    if (leno_destroyed_count == leno_room_for_destroyed) {
+        leno_room_for_destroyed = leno_room_for_destroyed * 2 + 16;
+        leno_destroyed = realloc(leno_destroyed, leno_room_for_destroyed * sizeof *leno_destroyed);
+        if (!leno_destroyed) leno_diverge("no memory");
+    }
+    leno_destroyed[leno_destroyed_count++].at = at;
+}
+
+static void leno_check_use(struct leno_thread *me, int step, ptr at) {
+    /* The system marks mutexes itself. */
+    int is_destroyed = step <= LENO_MUTEX_UNLOCK && LENO_MUTEX(at)->__data.__kind == -1;
+    if (step == LENO_MUTEX_INIT) return;
+    if (step == LENO_SPIN_INIT || step == LENO_RW_INIT) return leno_set_destroyed(at, 0);
+    for (u32 i = 0; step > LENO_MUTEX_UNLOCK && i < leno_destroyed_count; i++) is_destroyed |= leno_destroyed[i].at == at;
+    if (is_destroyed) leno_end("invalid UseAfterDestroy %s %u the lock was destroyed", me->name, me->place);
+    if (step == LENO_SPIN_DESTROY || step == LENO_RW_DESTROY) leno_set_destroyed(at, 1);
+}
 
 static void leno_check_unlock(struct leno_thread *me, int may) {
     if (may) return;
@@ -230,7 +297,7 @@ static int leno_spin(int step, ptr at, struct leno_thread *me) {
     int result;
     switch (step) {
     case LENO_SPIN_INIT: return pthread_spin_init(lock, 0);
-    case LENO_SPIN_DESTROY: return hold ? EBUSY : pthread_spin_destroy(lock);
+    case LENO_SPIN_DESTROY: leno_check_destroy(me, !hold); return pthread_spin_destroy(lock);
     case LENO_SPIN_UNLOCK:
         leno_check_unlock(me, hold && hold->thread == me);
         leno_drop(hold);
@@ -249,7 +316,8 @@ static int leno_read_write(int step, ptr at, struct leno_thread *me) {
     switch (step) {
     case LENO_RW_INIT: return pthread_rwlock_init(lock, 0);
     case LENO_RW_DESTROY:
-        return leno_hold_of(at, 0) || lock->__data.__cur_writer ? EBUSY : pthread_rwlock_destroy(lock);
+        leno_check_destroy(me, !leno_hold_of(at, 0) && !lock->__data.__cur_writer);
+        return pthread_rwlock_destroy(lock);
     case LENO_WRITE_LOCK: return pthread_rwlock_wrlock(lock);
     case LENO_TRY_WRITE_LOCK: return pthread_rwlock_trywrlock(lock);
     case LENO_RW_UNLOCK:
@@ -269,7 +337,11 @@ static int leno_condition(int step, ptr at, ptr mutex, struct leno_thread *me) {
     int result = 0, woken = 0;
     switch (step) {
     case LENO_COND_INIT: return pthread_cond_init((pthread_cond_t *)at, 0);
-    case LENO_COND_DESTROY: return all && all->asleep ? EBUSY : pthread_cond_destroy((pthread_cond_t *)at);
+    case LENO_COND_DESTROY:
+        /* Those who have been given a signal are on their way, and do not need it any more. */
+        leno_check_destroy(me, !all || all->signals >= all->asleep);
+        if (all) all->signals = all->asleep = 0;
+        return pthread_cond_destroy((pthread_cond_t *)at);
     case LENO_COND_SLEEP:
         result = leno_mutex_unlock(mutex, me);
         if (!result) leno_fall_asleep(at, me);
@@ -291,14 +363,20 @@ static s64 leno_barrier(int step, ptr at, u64 operand) {
         LENO_WORD(at, 4) = 0;
         LENO_WORD(at, 8) = 0;
         return 0;
-    case LENO_BARRIER_LEAVE: return operand & 1 ? -1 : 0;
+    case LENO_BARRIER_LEAVE: {
+        struct leno_hold *here = leno_hold_of(at, leno_me);
+        if (here) leno_drop(here);
+        return operand & 1 ? -1 : 0;
+    }
     default: break;
     }
     expected = LENO_WORD(at, 0);
     arrived = LENO_WORD(at, 4);
     generation = LENO_WORD(at, 8);
     if (step == LENO_BARRIER_DESTROY) {
-        if (arrived) return EBUSY;
+        leno_check_destroy(leno_me, !arrived);
+        /* It waits for those who have not left yet; here they leave later, without the barrier. */
+        for (struct leno_hold *here; (here = leno_hold_of(at, 0));) leno_drop(here);
         LENO_WORD(at, 0) = 0;
         return 0;
     }
@@ -306,6 +384,7 @@ static s64 leno_barrier(int step, ptr at, u64 operand) {
     int last = arrived + 1 == expected;
     LENO_WORD(at, 4) = last ? 0 : arrived + 1;
     LENO_WORD(at, 8) = generation + last;
+    leno_hold(at, leno_me);
     return (s64)generation << 1 | last;
 }
 
@@ -324,12 +403,18 @@ static int leno_semaphore(int step, ptr at, u64 operand) {
 static s64 leno_sync(int step, ptr at, u64 operand) {
     struct leno_thread *me = leno_me;
     /* The system's functions are not watched by AddressSanitizer, but this is. */
-    (void)LENO_WORD(at, 0);
+    int is_gone = (step == LENO_BARRIER_LEAVE && !leno_hold_of(at, me)) ||
+                  ((step == LENO_COND_WAKE || step == LENO_COND_WAKE_TIMED) && !leno_sleeps(at, me));
+    if (!is_gone) (void)LENO_WORD(at, 0);
     if (step == LENO_COND_SLEEP) (void)LENO_WORD((ptr)operand, 0);
     if (leno_blocks(me)) leno_diverge("%s has to wait", me->name);
+    if (step >= LENO_MUTEX_INIT && step <= LENO_RW_UNLOCK) leno_check_use(me, step, at);
+    if (step == LENO_COND_SLEEP) leno_check_use(me, LENO_MUTEX_UNLOCK, (ptr)operand);
     switch (step) {
     case LENO_MUTEX_INIT: return leno_mutex_init(at, (u32)operand);
-    case LENO_MUTEX_DESTROY: return pthread_mutex_destroy(LENO_MUTEX(at));
+    case LENO_MUTEX_DESTROY:
+        leno_check_destroy(me, LENO_MUTEX(at)->__data.__lock == 0);
+        return pthread_mutex_destroy(LENO_MUTEX(at));
     case LENO_MUTEX_LOCK: return pthread_mutex_lock(LENO_MUTEX(at));
     case LENO_MUTEX_TRYLOCK: return pthread_mutex_trylock(LENO_MUTEX(at));
     case LENO_MUTEX_UNLOCK: return leno_mutex_unlock(at, me);

@@ -237,7 +237,7 @@ fn accesses_that_cannot_meet_are_no_race() {
     why(&program, &forged);
     let (program, found) = witness("race", DataModel::Ilp32);
     let Claim::Race { first, .. } = found.claim.clone() else { panic!() };
-    let forged = Witness { claim: Claim::Race { first: first.clone(), second: first }, ..found };
+    let forged = Witness { claim: Claim::Race { first: first.clone(), second: first, made: None }, ..found };
     is_refused(&program, &forged, "twice");
 }
 

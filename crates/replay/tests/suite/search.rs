@@ -136,7 +136,11 @@ impl<'p> Execution<'p> {
                         span,
                         access: format!("{} bytes", access.len),
                     };
-                    return Some(Claim::Race { first: racer(*first, one, at), second: racer(*second, other, there) });
+                    return Some(Claim::Race {
+                        first: racer(*first, one, at),
+                        second: racer(*second, other, there),
+                        made: None,
+                    });
                 }
             }
         }

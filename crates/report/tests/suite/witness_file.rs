@@ -47,7 +47,8 @@ fn claims() -> Vec<Claim> {
             span: span(7),
             message: "line\nbreak".to_string(),
         },
-        Claim::Race { first: racer("main"), second: racer("main.1") },
+        Claim::Race { first: racer("main"), second: racer("main.1"), made: None },
+        Claim::Race { first: racer("main"), second: racer("main.1"), made: Some(0) },
         Claim::Deadlock { waiting: vec![waiting("main"), waiting("main.1.1")] },
         Claim::Atomicity {
             first: racer("main"),

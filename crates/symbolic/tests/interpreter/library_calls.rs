@@ -7,8 +7,7 @@ use leno_ir::program::{Callee, DataModel, Expr, LocalId, ObjectId, Op, Program};
 use leno_logic::core::Answer;
 use leno_logic::solver::Solver;
 use leno_logic::term::{Term, Terms};
-use leno_symbolic::contents::text_at;
-use leno_symbolic::library_calls::{Surroundings, call};
+use leno_symbolic::library_calls::{Overwritten, Surroundings, call};
 
 /// Calls are made in the memory of this many objects: buffers, then texts.
 const BUFFERS: u32 = 2;
@@ -106,7 +105,7 @@ impl Surroundings for Known<'_, '_> {
 
     fn constant_text(&mut self, address: Term) -> Option<Vec<u8>> {
         let (object, offset) = self.object_at(self.terms.as_bits(address)? as u64)?;
-        text_at(self.program, object, offset)
+        self.program.objects[object].text(offset)
     }
 
     fn room(&mut self, address: u64) -> Option<u64> {
@@ -114,13 +113,9 @@ impl Surroundings for Known<'_, '_> {
         Some(self.program.objects[object].size - offset)
     }
 
-    fn pointer_at(&mut self, address: u64) -> Option<Term> {
+    fn word_at(&mut self, address: u64) -> Option<Term> {
         let value = self.machine.peek(address, 8).ok()?;
         Some(self.terms.bits(64, value.bits))
-    }
-
-    fn is_text(&mut self, _: Term) -> bool {
-        true
     }
 
     fn is_stream(&self, _: u64) -> bool {
@@ -182,7 +177,11 @@ fn what_happens_is_allowed() {
                 let base = image.object_address(object);
                 for address in base..base + SIZE {
                     if before.peek(address, 1) != machine.peek(address, 1) {
-                        let writes = effect.writes.iter().filter(|w| address.wrapping_sub(w.address) < w.bytes);
+                        let reaches = |write: &&Overwritten| {
+                            let start = terms.as_bits(write.address).expect("a known address") as u64;
+                            address.wrapping_sub(start) < write.bytes
+                        };
+                        let writes = effect.writes.iter().filter(reaches);
                         let conditions: Vec<Term> = writes.map(|write| write.condition).collect();
                         let written = terms.or(&conditions);
                         solver.assert(&terms, written);

@@ -1,4 +1,4 @@
-// The process and its surroundings: two processors, pages of 4096 bytes, no environment, the "C" locale.
+// The process and its surroundings: two processors, pages of 4096 bytes, the "C" locale.
 
 int *__errno_location(void);
 unsigned long __leno_self(void);
@@ -71,36 +71,6 @@ int get_nprocs(void)
 int get_nprocs_conf(void)
 {
     return 2;
-}
-
-char *getenv(const char *name)
-{
-    return 0;
-}
-
-char *secure_getenv(const char *name)
-{
-    return 0;
-}
-
-int setenv(const char *name, const char *value, int overwrite)
-{
-    return 0;
-}
-
-int unsetenv(const char *name)
-{
-    return 0;
-}
-
-int putenv(char *text)
-{
-    return 0;
-}
-
-int clearenv(void)
-{
-    return 0;
 }
 
 char *setlocale(int category, const char *locale)

@@ -58,17 +58,6 @@ int pthread_mutexattr_getprioceiling(const int *attr, int *ceiling)
     return 0;
 }
 
-int pthread_mutexattr_setrobust(int *attr, int robust)
-{
-    return robust == 0 || robust == 1 ? 0 : 22;
-}
-
-int pthread_mutexattr_getrobust(const int *attr, int *robust)
-{
-    *robust = 0;
-    return 0;
-}
-
 int pthread_condattr_init(int *attr)
 {
     *attr = 0;

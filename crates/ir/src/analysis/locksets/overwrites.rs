@@ -248,7 +248,8 @@ impl Finder<'_> {
             self.effect(place, &access.ptr, access.ty.bytes(model), &Use::Write);
         }
         match op {
-            Op::Free { ptr } => self.effect(place, ptr, 1, &Use::End),
+            Op::Free { ptr, .. } => self.effect(place, ptr, 1, &Use::End),
+            Op::BeginLife { slot } | Op::EndLife { slot } => self.effect(place, &Expr::Slot(*slot), 1, &Use::End),
             Op::Sync { op, at, .. } => self.sync(place, op, at),
             Op::Call { .. } | Op::Spawn { .. } => {
                 // What has no body may write anywhere in what it may write.

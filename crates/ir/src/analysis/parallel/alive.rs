@@ -129,6 +129,9 @@ impl Creation<'_> {
             _ => None,
         };
         op.for_each_result(|dst| _ = handles.remove(&Cell::Register(dst)));
+        if let Op::BeginLife { slot } = op {
+            handles.retain(|cell, _| !matches!(cell, Cell::Slot(other, _) if other == slot));
+        }
         let target = match op {
             Op::Assign { dst, .. } | Op::Load { dst, .. } => Some(Cell::Register(*dst)),
             Op::Store { to: access, .. } | Op::Spawn { handle: Some(access), .. } => {

@@ -138,7 +138,7 @@ fn is_used_properly(facts: &Facts, writers: &Writers, address: Address) -> bool 
     let is_proper = |(place, op): &(Place, &Op)| {
         let is_this = |at: &Expr| facts.address(place.func, at) == Some(address);
         match op {
-            Op::Free { .. } => true,
+            Op::Free { .. } | Op::BeginLife { .. } | Op::EndLife { .. } => true,
             Op::Sync { op: SyncOp::BarrierInit { .. }, at, .. } if is_this(at) => {
                 inits += 1;
                 inits == 1 && facts.executions().of(*place) != crate::analysis::executions::Times::Many

@@ -250,7 +250,8 @@ impl<'a> Trace<'a> {
             to.overlaps(SYNC_BYTES, at, word)
         };
         match op {
-            Op::Free { .. } => false,
+            // (What a slot holds when a life of it begins is undefined: that is looked at elsewhere.)
+            Op::Free { .. } | Op::BeginLife { .. } | Op::EndLife { .. } => false,
             Op::Sync { op: SyncOp::CondSleep { mutex } | SyncOp::CondWake { mutex, .. }, at, .. } => {
                 touches(at) || touches(mutex)
             }

@@ -42,6 +42,7 @@ use std::collections::BTreeMap;
 use crate::id_set::IdSet;
 use crate::index::{Idx, IndexVec};
 use crate::index_type;
+use crate::library_memory::{counts_through, holds_arguments};
 use crate::program::{
     BinaryOp, Body, Callee, CastOp, DataModel, Expr, External, FuncId, Function, LocalId, ObjectId, Op, Place, Program,
     ResultType, SlotId, SyncOp, Type, UnaryOp,
@@ -389,7 +390,10 @@ impl PointsTo {
             }
         }
         match op {
-            Op::Free { ptr } => drop(accessed.written.union_with(&self.points_to(function, ptr))),
+            Op::Free { ptr, .. } => drop(accessed.written.union_with(&self.points_to(function, ptr))),
+            Op::BeginLife { slot } | Op::EndLife { slot } => {
+                accessed.written.extend(self.object(AbstractObject::Slot(function, *slot)));
+            }
             Op::ObjectSize { ptr, .. } => drop(accessed.read.union_with(&self.points_to(function, ptr))),
             Op::Sync { op, at, .. } => {
                 self.updated(&mut accessed, function, at);
@@ -429,7 +433,7 @@ impl PointsTo {
         for id in callees {
             match &program.functions[id].body {
                 Body::External(external) if external.known => {
-                    self.accessed_by_known(accessed, function, external, program.functions[id].params, args);
+                    self.accessed_by_known(accessed, function, (program, id), external, args);
                 }
                 Body::External(_) => unknown = true,
                 Body::Blocks(_) => {}
@@ -446,17 +450,18 @@ impl PointsTo {
         &self,
         accessed: &mut Accessed,
         function: FuncId,
+        (program, callee): (&Program, FuncId),
         external: &External,
-        params: u32,
         args: &[Expr],
     ) {
+        let name = &program.functions[callee].name;
+        let counts = counts_through(program, name, args);
         for (index, arg) in args.iter().enumerate() {
             let direct = self.points_to(function, arg);
             let reached = self.reachable(&direct);
-            if external.writes.contains(&(index as u32)) {
-                // Through the area of variable arguments it writes where these point (`scanf`).
-                let is_area = external.variadic && index + 1 == params as usize;
-                accessed.written.union_with(if is_area { &reached } else { &direct });
+            if external.writes.contains(&(index as u32)) || counts == Some(index as u32) {
+                // Through variable arguments it writes where these point (`scanf`).
+                accessed.written.union_with(if holds_arguments(name, index as u32) { &reached } else { &direct });
             }
             if !external.pure {
                 accessed.read.union_with(&reached);

@@ -108,6 +108,10 @@ impl Print {
         Some(directive)
     }
 
+    pub fn is_float(&self) -> bool {
+        matches!(self.conversion, b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A')
+    }
+
     /// All of a format, each with its length in it. None if it ends inside of one.
     pub fn all(format: &[u8], long: u64) -> Option<Vec<(Print, usize)>> {
         let (mut all, mut at) = (Vec::new(), 0);
@@ -117,6 +121,56 @@ impl Print {
             all.push((directive, at - start));
         }
         Some(all)
+    }
+}
+
+/// A directive of `printf`, and where its arguments are in the area of variable arguments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PlacedPrint {
+    pub directive: Print,
+    /// Its length in the format.
+    pub letters: usize,
+    /// The offset of a precision that is an argument.
+    pub precision_at: Option<u64>,
+    /// The offset of what is printed, or of the address where `%n` counts. (That of `%%` is of no use.)
+    pub value_at: u64,
+}
+
+impl PlacedPrint {
+    /// All of a format, for pointers of `word` bytes. None if it ends inside of one, or has directives that are of a
+    /// kind that is not understood here: by position, wide, not standard.
+    pub fn all(format: &[u8], word: u64) -> Option<Vec<PlacedPrint>> {
+        let mut next = 0;
+        let mut placed = Vec::new();
+        for (directive, letters) in Print::all(format, word)? {
+            if directive.position.is_some() {
+                return None;
+            }
+            let mut count_at = |count: Option<Count>| {
+                let is_argument = matches!(count, Some(Count::Argument(_)));
+                next += if is_argument { word } else { 0 };
+                is_argument.then(|| next - word)
+            };
+            count_at(directive.width);
+            let precision_at = count_at(directive.precision);
+            if directive.length == Length::LongDouble && word == 8 && directive.is_float() {
+                next = next.checked_next_multiple_of(16)?;
+            }
+            placed.push(PlacedPrint { directive, letters, precision_at, value_at: next });
+            next += match directive.conversion {
+                b'%' | b'm' => 0,
+                _ if directive.is_float() => match (directive.length, word) {
+                    (Length::LongDouble, 8) => 16,
+                    (Length::LongDouble, _) => 12,
+                    _ => 8,
+                },
+                b'd' | b'i' | b'u' | b'x' | b'X' | b'o' => directive.length.bytes(word).max(word),
+                b'c' | b's' if directive.length == Length::Int => word,
+                b'p' | b'n' => word,
+                _ => return None,
+            };
+        }
+        Some(placed)
     }
 }
 
@@ -156,6 +210,20 @@ impl Scan {
             }
         }
         Some(all)
+    }
+
+    /// How many bytes it writes at most, given those of `long`; none if it is as many as there are (`%s`), or if it is
+    /// not known.
+    pub fn most_bytes(&self, long: u64) -> Option<u64> {
+        Some(match (self.conversion, self.width) {
+            (b's' | b'[' | b'c', _) if self.length != Length::Int => return None,
+            (b's' | b'[', width) => (width? as u64).saturating_add(1),
+            (b'c', width) => width.unwrap_or(1) as u64,
+            (b'd' | b'i' | b'u' | b'x' | b'X' | b'o' | b'n', _) => self.length.bytes(long),
+            (b'p', _) => long,
+            (b'f' | b'F' | b'e' | b'E' | b'g' | b'G' | b'a' | b'A', _) => u64::from(self.float_kind().bits() / 8),
+            _ => return None,
+        })
     }
 
     /// What kind of float it stores.

@@ -2,16 +2,19 @@
 //!
 //! The table here is the single source of truth: the front end declares what it finds in it as known
 //! ([`is_known_external`]), and the interpreter runs it. A native function makes all its memory accesses in one step,
-//! each of them checked like a load or store.
+//! each of them checked like a load or store, and recorded ([`Machine::library_accesses`]). What a function may access
+//! is also in [`crate::library_memory`], for those who cannot run it.
 
 use super::maths;
 use super::scan;
 use super::stdio;
 use crate::interp::memory::violation::{Fault, Violation, ViolationKind};
+use crate::interp::thread::enabled::Footprint;
 use crate::interp::thread::environment::{Captured, Environment};
 use crate::interp::thread::image::Image;
 use crate::interp::thread::machine::{MAIN, Machine, Options, ThreadId};
 use crate::interp::value::Value;
+use crate::library_memory::{Arguments, written_parameters};
 use crate::program::{DataModel, External, FloatKind, FuncId, Program};
 
 pub(in crate::interp) type Checked<T> = Result<T, Box<Violation>>;
@@ -24,24 +27,21 @@ pub(in crate::interp) struct Known {
     pub name: &'static str,
     pub native: Native,
     pub pure: bool,
-    /// Parameters whose pointee it may write. The variable-argument area among them means: what the pointers in it
-    /// point to.
-    pub writes: &'static [u32],
     /// The last parameter is the address of a variable-argument area.
     pub variadic: bool,
 }
 
 impl Known {
-    pub const fn new(name: &'static str, writes: &'static [u32], native: Native) -> Known {
-        Known { name, native, pure: false, writes, variadic: false }
+    pub const fn new(name: &'static str, native: Native) -> Known {
+        Known { name, native, pure: false, variadic: false }
     }
 
     pub const fn pure(name: &'static str, native: Native) -> Known {
-        Known { name, native, pure: true, writes: &[], variadic: false }
+        Known { name, native, pure: true, variadic: false }
     }
 
-    pub const fn variadic(name: &'static str, writes: &'static [u32], native: Native) -> Known {
-        Known { name, native, pure: false, writes, variadic: true }
+    pub const fn variadic(name: &'static str, native: Native) -> Known {
+        Known { name, native, pure: false, variadic: true }
     }
 }
 
@@ -53,7 +53,7 @@ fn known(name: &str) -> Option<&'static Known> {
 /// What is known of a library function: how to declare it. `None` for a function that Leno has no model of.
 pub fn is_known_external(name: &str) -> Option<External> {
     let known = known(name)?;
-    Some(External { known: true, pure: known.pure, writes: known.writes.to_vec(), variadic: known.variadic })
+    Some(External { known: true, pure: known.pure, writes: written_parameters(name), variadic: known.variadic })
 }
 
 /// What a known function gives that depends on nothing but its arguments; none if there is no such function.
@@ -90,6 +90,7 @@ impl<'p> Machine<'p> {
         args: Vec<Value>,
         env: &mut dyn Environment,
     ) -> Checked<Value> {
+        self.touched.clear();
         native(&mut NativeCall { machine: self, env, thread, func, args })
     }
 }
@@ -144,13 +145,42 @@ impl NativeCall<'_, '_> {
         self.violation(fault.kind, message)
     }
 
+    /// Records an access, valid or not, as one with the last if it goes on where that ended.
+    pub fn touch(&mut self, access: Footprint) {
+        if access.len == 0 {
+            return;
+        }
+        match self.machine.touched.last_mut() {
+            Some(last)
+                if last.address.checked_add(last.len) == Some(access.address)
+                    && (last.writes, last.atomic) == (access.writes, access.atomic) =>
+            {
+                last.len += access.len;
+            }
+            _ => self.machine.touched.push(access),
+        }
+    }
+
+    /// Records that bytes from outside may be written here, as many as there is room for.
+    pub fn may_receive(&mut self, address: u64, most: u64) {
+        let len = self.machine.memory.room(address).map_or(1, |room| room.min(most));
+        self.touch(Footprint { address, len, writes: true, atomic: false });
+    }
+
     /// Bytes from memory, which must be defined.
     pub fn read(&mut self, address: u64, len: u64) -> Checked<Vec<u8>> {
+        self.touch(Footprint { address, len, writes: false, atomic: false });
         match self.machine.memory.bytes(address, len) {
             Ok((bytes, true)) => Ok(bytes),
             Ok((bytes, false)) => (0..bytes.len() as u64).map(|index| self.byte(address + index)).collect(),
             Err(fault) => Err(self.fault(fault)),
         }
+    }
+
+    /// A byte from memory, which must be defined.
+    pub fn read_byte(&mut self, address: u64) -> Checked<u8> {
+        self.touch(Footprint { address, len: 1, writes: false, atomic: false });
+        self.byte(address)
     }
 
     fn byte(&mut self, address: u64) -> Checked<u8> {
@@ -165,6 +195,7 @@ impl NativeCall<'_, '_> {
     }
 
     pub fn write(&mut self, address: u64, bytes: &[u8]) -> Checked<()> {
+        self.touch(Footprint { address, len: bytes.len() as u64, writes: true, atomic: false });
         let written = self.machine.memory.write_slice(address, bytes);
         written.map_err(|fault| self.fault(fault))
     }
@@ -173,7 +204,7 @@ impl NativeCall<'_, '_> {
     pub fn text(&mut self, address: u64, most: usize) -> Checked<Vec<u8>> {
         let mut text = Vec::new();
         while text.len() < most {
-            match self.byte(address.wrapping_add(text.len() as u64))? {
+            match self.read_byte(address.wrapping_add(text.len() as u64))? {
                 0 => break,
                 byte => text.push(byte),
             }
@@ -197,19 +228,27 @@ impl NativeCall<'_, '_> {
 }
 
 /// Walks over variable arguments as the target's stack holds them.
+#[derive(Clone)]
 pub(in crate::interp) struct VariableArguments {
     next: u64,
     model: DataModel,
 }
 
 impl VariableArguments {
+    pub fn new(call: &mut NativeCall<'_, '_>, arguments: Arguments) -> Checked<VariableArguments> {
+        match arguments {
+            Arguments::Area(index) => VariableArguments::area(call, index as usize),
+            Arguments::List(index) => VariableArguments::list(call, index as usize),
+        }
+    }
+
     /// From the address of the area: the last parameter of a variadic function.
-    pub fn area(call: &NativeCall<'_, '_>, index: usize) -> Checked<VariableArguments> {
+    fn area(call: &NativeCall<'_, '_>, index: usize) -> Checked<VariableArguments> {
         Ok(VariableArguments { next: call.word(index)?, model: call.machine.program().model })
     }
 
     /// From a `va_list`: on LP64 a pointer to a structure that has the area's address at 8, on ILP32 the address.
-    pub fn list(call: &mut NativeCall<'_, '_>, index: usize) -> Checked<VariableArguments> {
+    fn list(call: &mut NativeCall<'_, '_>, index: usize) -> Checked<VariableArguments> {
         let model = call.machine.program().model;
         let list = call.word(index)?;
         let next = match model {

@@ -95,9 +95,9 @@ macro_rules! special {
 macro_rules! writing {
     ($name:literal, $native:expr) => {
         [
-            Known::new($name, &[1], |call| $native(call, FloatKind::F64)),
-            Known::new(concat!($name, "f"), &[1], |call| $native(call, FloatKind::F32)),
-            Known::new(concat!($name, "l"), &[1], |call| $native(call, FloatKind::F80)),
+            Known::new($name, |call| $native(call, FloatKind::F64)),
+            Known::new(concat!($name, "f"), |call| $native(call, FloatKind::F32)),
+            Known::new(concat!($name, "l"), |call| $native(call, FloatKind::F80)),
         ]
     };
 }
@@ -165,7 +165,7 @@ pub(in crate::interp) const KNOWN: [Known; 3 * FAMILIES] = {
     while index < flat.len() {
         let known = &TABLE[index / 3][index % 3];
         let native: Native = known.native;
-        flat[index] = Known { name: known.name, native, pure: known.pure, writes: known.writes, variadic: false };
+        flat[index] = Known { name: known.name, native, pure: known.pure, variadic: false };
         index += 1;
     }
     flat

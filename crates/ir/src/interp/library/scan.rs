@@ -5,41 +5,51 @@ use super::external::{Checked, Known, NativeCall, VariableArguments};
 use super::stdio::{get, push_back, standard_input, stream_at};
 use crate::interp::value::Value;
 use crate::interp::value::float::f80_from_f64;
+use crate::library_memory::Arguments;
 use crate::program::FloatKind;
 use rustc_apfloat::Float;
 use rustc_apfloat::Round;
 use rustc_apfloat::ieee::{Double, Single, X87DoubleExtended};
 
-pub(in crate::interp) const KNOWN: [Known; 13] = [
-    Known::variadic("scanf", &[1], scan_input),
-    Known::variadic("__isoc99_scanf", &[1], scan_input),
-    Known::variadic("__isoc23_scanf", &[1], scan_input),
-    Known::variadic("fscanf", &[2], scan_stream),
-    Known::variadic("__isoc99_fscanf", &[2], scan_stream),
-    Known::variadic("__isoc23_fscanf", &[2], scan_stream),
-    Known::variadic("sscanf", &[2], scan_text),
-    Known::variadic("__isoc99_sscanf", &[2], scan_text),
-    Known::variadic("__isoc23_sscanf", &[2], scan_text),
-    Known::new("strtod", &[1], |call| string_to_float(call, FloatKind::F64, 1)),
-    Known::new("strtof", &[1], |call| string_to_float(call, FloatKind::F32, 1)),
-    Known::new("strtold", &[1], |call| string_to_float(call, FloatKind::F80, 1)),
-    Known::new("atof", &[], |call| string_to_float(call, FloatKind::F64, usize::MAX)),
+pub(in crate::interp) const KNOWN: [Known; 22] = [
+    Known::variadic("scanf", |call| scan_input(call, Arguments::Area(1))),
+    Known::variadic("__isoc99_scanf", |call| scan_input(call, Arguments::Area(1))),
+    Known::variadic("__isoc23_scanf", |call| scan_input(call, Arguments::Area(1))),
+    Known::new("vscanf", |call| scan_input(call, Arguments::List(1))),
+    Known::new("__isoc99_vscanf", |call| scan_input(call, Arguments::List(1))),
+    Known::new("__isoc23_vscanf", |call| scan_input(call, Arguments::List(1))),
+    Known::variadic("fscanf", |call| scan_stream(call, Arguments::Area(2))),
+    Known::variadic("__isoc99_fscanf", |call| scan_stream(call, Arguments::Area(2))),
+    Known::variadic("__isoc23_fscanf", |call| scan_stream(call, Arguments::Area(2))),
+    Known::new("vfscanf", |call| scan_stream(call, Arguments::List(2))),
+    Known::new("__isoc99_vfscanf", |call| scan_stream(call, Arguments::List(2))),
+    Known::new("__isoc23_vfscanf", |call| scan_stream(call, Arguments::List(2))),
+    Known::variadic("sscanf", |call| scan_text(call, Arguments::Area(2))),
+    Known::variadic("__isoc99_sscanf", |call| scan_text(call, Arguments::Area(2))),
+    Known::variadic("__isoc23_sscanf", |call| scan_text(call, Arguments::Area(2))),
+    Known::new("vsscanf", |call| scan_text(call, Arguments::List(2))),
+    Known::new("__isoc99_vsscanf", |call| scan_text(call, Arguments::List(2))),
+    Known::new("__isoc23_vsscanf", |call| scan_text(call, Arguments::List(2))),
+    Known::new("strtod", |call| string_to_float(call, FloatKind::F64, 1)),
+    Known::new("strtof", |call| string_to_float(call, FloatKind::F32, 1)),
+    Known::new("strtold", |call| string_to_float(call, FloatKind::F80, 1)),
+    Known::new("atof", |call| string_to_float(call, FloatKind::F64, usize::MAX)),
 ];
 
-fn scan_input(call: &mut NativeCall<'_, '_>) -> Checked<Value> {
+fn scan_input(call: &mut NativeCall<'_, '_>, arguments: Arguments) -> Checked<Value> {
     let input = Input { stream: standard_input(call), text: Vec::new(), count: 0 };
-    scan(call, input, 0)
+    scan(call, input, 0, arguments)
 }
 
-fn scan_stream(call: &mut NativeCall<'_, '_>) -> Checked<Value> {
+fn scan_stream(call: &mut NativeCall<'_, '_>, arguments: Arguments) -> Checked<Value> {
     let input = Input { stream: Some(stream_at(call, 0)?), text: Vec::new(), count: 0 };
-    scan(call, input, 1)
+    scan(call, input, 1, arguments)
 }
 
-fn scan_text(call: &mut NativeCall<'_, '_>) -> Checked<Value> {
+fn scan_text(call: &mut NativeCall<'_, '_>, arguments: Arguments) -> Checked<Value> {
     let text = call.text(call.word(0)?, usize::MAX)?;
     let input = Input { stream: None, text, count: 0 };
-    scan(call, input, 1)
+    scan(call, input, 1, arguments)
 }
 
 /// What is scanned: a stream, or a text.
@@ -109,9 +119,12 @@ fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | 9..=13)
 }
 
-fn scan(call: &mut NativeCall<'_, '_>, mut input: Input, format_index: usize) -> Checked<Value> {
+fn scan(call: &mut NativeCall<'_, '_>, mut input: Input, format_index: usize, arguments: Arguments) -> Checked<Value> {
     let format = call.text(call.word(format_index)?, usize::MAX)?;
-    let mut arguments = VariableArguments::area(call, format_index + 1)?;
+    let mut arguments = VariableArguments::new(call, arguments)?;
+    if input.stream.is_some() {
+        may_receive_all(call, &format, arguments.clone())?;
+    }
     let mut assigned = 0u32;
     let mut at = 0;
     while at < format.len() {
@@ -150,6 +163,16 @@ fn scan(call: &mut NativeCall<'_, '_>, mut input: Input, format_index: usize) ->
         }
     }
     Ok(Value::defined(assigned.into()))
+}
+
+/// Records what a scan of a stream writes if there is input for all directives: with some input there is.
+fn may_receive_all(call: &mut NativeCall<'_, '_>, format: &[u8], mut arguments: VariableArguments) -> Checked<()> {
+    let word = call.pointer_bytes();
+    for directive in Scan::all(format, word).unwrap_or_default().iter().filter(|directive| !directive.suppressed) {
+        let destination = arguments.integer(call, word)?;
+        call.may_receive(destination, directive.most_bytes(word).unwrap_or(u64::MAX));
+    }
+    Ok(())
 }
 
 /// `EOF`
@@ -311,9 +334,24 @@ fn rounded(kind: FloatKind, digits: &str) -> Option<u128> {
     }
 }
 
+/// The text at an address as far as it may be read as a float: the byte behind it is looked at, and no more.
+fn number_text(call: &mut NativeCall<'_, '_>, address: u64) -> Checked<Vec<u8>> {
+    let mut text = Vec::new();
+    let mut spaces = 0;
+    loop {
+        let byte = call.read_byte(address.wrapping_add(text.len() as u64))?;
+        let is_leading_space = text.len() == spaces && is_space(byte);
+        if !is_leading_space && (byte == 0 || !continues_float(&text[spaces..], byte)) {
+            return Ok(text);
+        }
+        spaces += usize::from(is_leading_space);
+        text.push(byte);
+    }
+}
+
 fn string_to_float(call: &mut NativeCall<'_, '_>, kind: FloatKind, end_index: usize) -> Checked<Value> {
     let start = call.word(0)?;
-    let text = call.text(start, usize::MAX)?;
+    let text = number_text(call, start)?;
     let (len, bits) = parse_float(&text, kind);
     if end_index != usize::MAX && call.word(end_index)? != 0 {
         let end = start + len as u64;

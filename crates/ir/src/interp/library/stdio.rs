@@ -3,11 +3,13 @@
 //! A `FILE` is an opaque library object; what the program holds is its address. The machine knows for each whether
 //! its end was seen and what was pushed back, the environment has the file itself.
 
-use super::external::{Checked, Known, NativeCall, VariableArguments};
+use super::external::{Checked, Known, Native, NativeCall, VariableArguments};
 use super::format::format;
+use crate::interp::thread::enabled::Footprint;
 use crate::interp::thread::environment::{FileHandle, OpenMode};
 use crate::interp::thread::machine::Machine;
 use crate::interp::value::Value;
+use crate::library_memory::Arguments;
 use std::collections::BTreeMap;
 use std::io::SeekFrom;
 
@@ -29,109 +31,80 @@ struct Stream {
 
 const EOF: i32 = -1;
 
-pub(in crate::interp) const KNOWN: [Known; 49] = [
-    Known::variadic("printf", &[], |call| {
+pub(in crate::interp) const KNOWN: [Known; 62] = [
+    Known::variadic("printf", |call| {
         let text = formatted(call, 0, Arguments::Area(1))?;
         put(call, FileHandle::OUTPUT, &text)
     }),
-    Known::new("vprintf", &[], |call| {
+    Known::new("vprintf", |call| {
         let text = formatted(call, 0, Arguments::List(1))?;
         put(call, FileHandle::OUTPUT, &text)
     }),
-    Known::variadic("fprintf", &[], |call| {
+    Known::variadic("fprintf", |call| {
         let text = formatted(call, 1, Arguments::Area(2))?;
         put_to_stream(call, 0, &text)
     }),
-    Known::new("vfprintf", &[], |call| {
+    Known::new("vfprintf", |call| {
         let text = formatted(call, 1, Arguments::List(2))?;
         put_to_stream(call, 0, &text)
     }),
-    Known::variadic("dprintf", &[], |call| {
+    Known::variadic("dprintf", |call| {
         let text = formatted(call, 1, Arguments::Area(2))?;
-        let file = FileHandle(call.int(0)? as u32);
-        put(call, file, &text)
+        match descriptor(call)? {
+            Some(file) => put(call, file, &text),
+            None => Ok(int(-1)),
+        }
     }),
-    Known::variadic("sprintf", &[0], |call| {
+    Known::new("vdprintf", |call| {
+        let text = formatted(call, 1, Arguments::List(2))?;
+        match descriptor(call)? {
+            Some(file) => put(call, file, &text),
+            None => Ok(int(-1)),
+        }
+    }),
+    Known::variadic("sprintf", |call| {
         let text = formatted(call, 1, Arguments::Area(2))?;
         put_to_memory(call, u64::MAX, text)
     }),
-    Known::new("vsprintf", &[0], |call| {
+    Known::new("vsprintf", |call| {
         let text = formatted(call, 1, Arguments::List(2))?;
         put_to_memory(call, u64::MAX, text)
     }),
-    Known::variadic("snprintf", &[0], |call| {
+    Known::variadic("snprintf", |call| {
         let text = formatted(call, 2, Arguments::Area(3))?;
         put_to_memory(call, call.word(1)?, text)
     }),
-    Known::new("vsnprintf", &[0], |call| {
+    Known::new("vsnprintf", |call| {
         let text = formatted(call, 2, Arguments::List(3))?;
         put_to_memory(call, call.word(1)?, text)
     }),
-    Known::new("puts", &[], |call| {
+    Known::new("puts", |call| {
         let mut text = call.text(call.word(0)?, usize::MAX)?;
         text.push(b'\n');
         put(call, FileHandle::OUTPUT, &text)
     }),
-    Known::new("fputs", &[], |call| {
-        let text = call.text(call.word(0)?, usize::MAX)?;
-        put_to_stream(call, 1, &text)
-    }),
-    Known::new("fputs_unlocked", &[], |call| {
-        let text = call.text(call.word(0)?, usize::MAX)?;
-        put_to_stream(call, 1, &text)
-    }),
-    Known::new("putchar", &[], |call| {
-        let byte = call.int(0)? as u8;
-        put(call, FileHandle::OUTPUT, &[byte])?;
-        Ok(int(byte.into()))
-    }),
-    Known::new("putchar_unlocked", &[], |call| {
-        let byte = call.int(0)? as u8;
-        put(call, FileHandle::OUTPUT, &[byte])?;
-        Ok(int(byte.into()))
-    }),
-    Known::new("putc", &[], put_character),
-    Known::new("fputc", &[], put_character),
-    Known::new("_IO_putc", &[], put_character),
-    Known::new("fwrite", &[], |call| {
-        let (size, count) = (call.word(1)?, call.word(2)?);
-        let Some(len) = size.checked_mul(count) else { return Err(call.invalid("the size overflows".to_string())) };
-        let bytes = call.read(call.word(0)?, len)?;
-        let stream = stream_at(call, 3)?;
-        let written = put_to(call, stream, &bytes)?;
-        Ok(Value::defined(if written { count.into() } else { 0 }))
-    }),
-    Known::new("write", &[], |call| {
-        let Some(file) = descriptor(call)? else { return Ok(signed(-1)) };
-        let bytes = call.read(call.word(1)?, call.word(2)?)?;
-        let written = call.env.write(file, &bytes);
-        Ok(signed(if written { bytes.len() as i64 } else { -1 }))
-    }),
-    Known::new("read", &[1], |call| {
-        let Some(file) = descriptor(call)? else { return Ok(signed(-1)) };
-        let mut buffer = vec![0; call.word(2)?.min(1 << 20) as usize];
-        match call.env.read(file, &mut buffer) {
-            Some(count) => {
-                call.write(call.word(1)?, &buffer[..count])?;
-                Ok(signed(count as i64))
-            }
-            None => Ok(signed(-1)),
-        }
-    }),
-    Known::new("fread", &[0], |call| {
-        let (size, count) = (call.word(1)?, call.word(2)?);
-        let stream = stream_at(call, 3)?;
-        let mut bytes = Vec::new();
-        while (bytes.len() as u64) < size.saturating_mul(count) {
-            let Some(byte) = get(call, stream)? else { break };
-            bytes.push(byte);
-        }
-        call.write(call.word(0)?, &bytes)?;
-        Ok(Value::defined((bytes.len() as u64).checked_div(size).unwrap_or(0).into()))
-    }),
-    Known::new("fopen", &[], open),
-    Known::new("fopen64", &[], open),
-    Known::new("fclose", &[], |call| {
+    Known::new("fputs", put_text),
+    Known::new("fputs_unlocked", put_text),
+    Known::new("putchar", put_to_output),
+    Known::new("putchar_unlocked", put_to_output),
+    Known::new("putc", put_character),
+    Known::new("putc_unlocked", put_character),
+    Known::new("fputc", put_character),
+    Known::new("fputc_unlocked", put_character),
+    Known::new("_IO_putc", put_character),
+    Known::new("fwrite", write_items),
+    Known::new("fwrite_unlocked", write_items),
+    Known::new("write", write_bytes),
+    Known::new("pwrite", |call| at_position(call, write_bytes)),
+    Known::new("pwrite64", |call| at_position(call, write_bytes)),
+    Known::new("read", read_bytes),
+    Known::new("pread", |call| at_position(call, read_bytes)),
+    Known::new("pread64", |call| at_position(call, read_bytes)),
+    Known::new("fread", read_items),
+    Known::new("fread_unlocked", read_items),
+    Known::new("fopen", open),
+    Known::new("fopen64", open),
+    Known::new("fclose", |call| {
         let address = stream_at(call, 0)?;
         if let Some(stream) = call.machine.library.streams.remove(&address) {
             call.env.flush(stream.file);
@@ -141,7 +114,7 @@ pub(in crate::interp) const KNOWN: [Known; 49] = [
         call.machine.memory.end(address, call.thread.0, pc);
         Ok(int(0))
     }),
-    Known::new("fflush", &[], |call| {
+    Known::new("fflush", |call| {
         let file = match call.word(0)? {
             0 => FileHandle::OUTPUT,
             _ => file_at(call, 0)?,
@@ -149,38 +122,16 @@ pub(in crate::interp) const KNOWN: [Known; 49] = [
         call.env.flush(file);
         Ok(int(0))
     }),
-    Known::new("fgets", &[0], |call| {
-        let (destination, size) = (call.word(0)?, call.int(1)?);
-        let stream = stream_at(call, 2)?;
-        let mut line = Vec::new();
-        while (line.len() as i64) < i64::from(size) - 1 && line.last() != Some(&b'\n') {
-            let Some(byte) = get(call, stream)? else { break };
-            line.push(byte);
-        }
-        if line.is_empty() && size != 1 {
-            return Ok(Value::defined(0));
-        }
-        line.push(0);
-        call.write(destination, &line)?;
-        Ok(Value::defined(destination.into()))
-    }),
-    Known::new("getchar", &[], |call| match standard_input(call) {
-        Some(stream) => get_character(call, stream),
-        None => Ok(int(EOF)),
-    }),
-    Known::new("getc", &[], |call| {
-        let stream = stream_at(call, 0)?;
-        get_character(call, stream)
-    }),
-    Known::new("fgetc", &[], |call| {
-        let stream = stream_at(call, 0)?;
-        get_character(call, stream)
-    }),
-    Known::new("_IO_getc", &[], |call| {
-        let stream = stream_at(call, 0)?;
-        get_character(call, stream)
-    }),
-    Known::new("ungetc", &[], |call| {
+    Known::new("fgets", read_line),
+    Known::new("fgets_unlocked", read_line),
+    Known::new("getchar", get_from_input),
+    Known::new("getchar_unlocked", get_from_input),
+    Known::new("getc", get_character),
+    Known::new("getc_unlocked", get_character),
+    Known::new("fgetc", get_character),
+    Known::new("fgetc_unlocked", get_character),
+    Known::new("_IO_getc", get_character),
+    Known::new("ungetc", |call| {
         let (character, address) = (call.int(0)?, stream_at(call, 1)?);
         if character == EOF {
             return Ok(int(EOF));
@@ -191,31 +142,31 @@ pub(in crate::interp) const KNOWN: [Known; 49] = [
         }
         Ok(int((character as u8).into()))
     }),
-    Known::new("feof", &[], |call| {
-        let address = stream_at(call, 0)?;
+    Known::new("feof", |call| {
+        let address = steady_stream_at(call, 0)?;
         Ok(int(call.machine.library.streams.get(&address).is_some_and(|stream| stream.at_end).into()))
     }),
-    Known::new("ferror", &[], |call| {
-        let address = stream_at(call, 0)?;
+    Known::new("ferror", |call| {
+        let address = steady_stream_at(call, 0)?;
         Ok(int(call.machine.library.streams.get(&address).is_some_and(|stream| stream.failed).into()))
     }),
-    Known::new("clearerr", &[], |call| {
+    Known::new("clearerr", |call| {
         let address = stream_at(call, 0)?;
         if let Some(stream) = call.machine.library.streams.get_mut(&address) {
             (stream.at_end, stream.failed) = (false, false);
         }
         Ok(int(0))
     }),
-    Known::new("fileno", &[], |call| {
+    Known::new("fileno", |call| {
         let file = file_at(call, 0)?;
         Ok(int(file.0 as i32))
     }),
-    Known::new("fseek", &[], |call| {
+    Known::new("fseek", |call| {
         let (offset, whence) = (call.long(1)?, call.int(2)?);
         let sought = seek(call, offset, whence)?;
         Ok(int(if sought.is_some() { 0 } else { -1 }))
     }),
-    Known::new("ftell", &[], |call| {
+    Known::new("ftell", |call| {
         let pushed_back = {
             let address = stream_at(call, 0)?;
             call.machine.library.streams.get(&address).map_or(0, |stream| stream.pushed_back.len())
@@ -224,21 +175,21 @@ pub(in crate::interp) const KNOWN: [Known; 49] = [
         let position = call.env.seek(file, SeekFrom::Current(0));
         Ok(signed(position.map_or(-1, |position| position as i64 - pushed_back as i64)))
     }),
-    Known::new("rewind", &[], |call| {
+    Known::new("rewind", |call| {
         seek(call, 0, 0)?;
         Ok(int(0))
     }),
-    Known::new("remove", &[], |call| {
+    Known::new("remove", |call| {
         let path = call.text(call.word(0)?, usize::MAX)?;
         Ok(int(if call.env.remove(&path) { 0 } else { -1 }))
     }),
-    Known::new("unlink", &[], |call| {
+    Known::new("unlink", |call| {
         let path = call.text(call.word(0)?, usize::MAX)?;
         Ok(int(if call.env.remove(&path) { 0 } else { -1 }))
     }),
-    Known::new("setvbuf", &[], |_| Ok(int(0))),
-    Known::new("setbuf", &[], |_| Ok(int(0))),
-    Known::new("perror", &[], |call| {
+    Known::new("setvbuf", |_| Ok(int(0))),
+    Known::new("setbuf", |_| Ok(int(0))),
+    Known::new("perror", |call| {
         let mut text = match call.word(0)? {
             0 => Vec::new(),
             address => call.text(address, usize::MAX)?,
@@ -250,15 +201,15 @@ pub(in crate::interp) const KNOWN: [Known; 49] = [
         text.push(b'\n');
         put(call, FileHandle::ERROR, &text)
     }),
-    Known::new("strerror", &[], |call| {
+    Known::new("strerror", |call| {
         let text = error_text(call.int(0)?);
         Ok(Value::defined(lasting_text(call, text).into()))
     }),
-    Known::new("getenv", &[], |call| {
+    Known::new("getenv", |call| {
         call.text(call.word(0)?, usize::MAX)?;
         Ok(Value::defined(0))
     }),
-    Known::new("time", &[0], |call| {
+    Known::new("time", |call| {
         let seconds = call.env.clock() / 1_000_000_000;
         let destination = call.word(0)?;
         if destination != 0 {
@@ -267,9 +218,9 @@ pub(in crate::interp) const KNOWN: [Known; 49] = [
         }
         Ok(Value::defined(seconds.into()))
     }),
-    Known::new("clock", &[], |call| Ok(Value::defined((call.env.clock() / 1000 % (1 << 31)).into()))),
-    Known::new("gettimeofday", &[0], |call| write_time(call, 0, 1000)),
-    Known::new("clock_gettime", &[1], |call| write_time(call, 1, 1)),
+    Known::new("clock", |call| Ok(Value::defined((call.env.clock() / 1000 % (1 << 31)).into()))),
+    Known::new("gettimeofday", |call| write_time(call, 0, 1000)),
+    Known::new("clock_gettime", |call| write_time(call, 1, 1)),
 ];
 
 fn int(value: i32) -> Value {
@@ -281,23 +232,12 @@ fn signed(value: i64) -> Value {
     Value::defined((value as u64).into())
 }
 
-/// Where the arguments of a format are.
-enum Arguments {
-    /// In the area that this parameter points to.
-    Area(usize),
-    /// In the `va_list` that is this parameter.
-    List(usize),
-}
-
 fn formatted(call: &mut NativeCall<'_, '_>, format_index: usize, arguments: Arguments) -> Checked<Vec<u8>> {
     let text = call.text(call.word(format_index)?, usize::MAX)?;
     if !text.contains(&b'%') {
         return Ok(text);
     }
-    let mut arguments = match arguments {
-        Arguments::Area(index) => VariableArguments::area(call, index)?,
-        Arguments::List(index) => VariableArguments::list(call, index)?,
-    };
+    let mut arguments = VariableArguments::new(call, arguments)?;
     format(call, &text, &mut arguments)
 }
 
@@ -308,7 +248,7 @@ fn put(call: &mut NativeCall<'_, '_>, file: FileHandle, text: &[u8]) -> Checked<
 }
 
 fn put_to_stream(call: &mut NativeCall<'_, '_>, index: usize, text: &[u8]) -> Checked<Value> {
-    let stream = stream_at(call, index)?;
+    let stream = steady_stream_at(call, index)?;
     let written = put_to(call, stream, text)?;
     Ok(int(if written { text.len() as i32 } else { -1 }))
 }
@@ -320,10 +260,42 @@ fn put_to(call: &mut NativeCall<'_, '_>, address: u64, text: &[u8]) -> Checked<b
     Ok(written)
 }
 
+/// `putc`
 fn put_character(call: &mut NativeCall<'_, '_>) -> Checked<Value> {
     let byte = call.int(0)? as u8;
     put_to_stream(call, 1, &[byte])?;
     Ok(int(byte.into()))
+}
+
+/// `putchar`
+fn put_to_output(call: &mut NativeCall<'_, '_>) -> Checked<Value> {
+    let byte = call.int(0)? as u8;
+    put(call, FileHandle::OUTPUT, &[byte])?;
+    Ok(int(byte.into()))
+}
+
+/// `fputs`
+fn put_text(call: &mut NativeCall<'_, '_>) -> Checked<Value> {
+    let text = call.text(call.word(0)?, usize::MAX)?;
+    put_to_stream(call, 1, &text)
+}
+
+/// `fwrite`
+fn write_items(call: &mut NativeCall<'_, '_>) -> Checked<Value> {
+    let (size, count) = (call.word(1)?, call.word(2)?);
+    let Some(len) = size.checked_mul(count) else { return Err(call.invalid("the size overflows".to_string())) };
+    let bytes = call.read(call.word(0)?, len)?;
+    let stream = steady_stream_at(call, 3)?;
+    let written = put_to(call, stream, &bytes)?;
+    Ok(Value::defined(if written { count.into() } else { 0 }))
+}
+
+/// `write`
+fn write_bytes(call: &mut NativeCall<'_, '_>) -> Checked<Value> {
+    let Some(file) = descriptor(call)? else { return Ok(signed(-1)) };
+    let bytes = call.read(call.word(1)?, call.word(2)?)?;
+    let written = call.env.write(file, &bytes);
+    Ok(signed(if written { bytes.len() as i64 } else { -1 }))
 }
 
 /// Writes a string to where parameter 0 points: at most `size` bytes with its end. The result is its whole length.
@@ -343,8 +315,19 @@ fn descriptor(call: &NativeCall<'_, '_>) -> Checked<Option<FileHandle>> {
 }
 
 /// The stream that a parameter points to.
-pub(in crate::interp) fn stream_at(call: &NativeCall<'_, '_>, index: usize) -> Checked<u64> {
+pub(in crate::interp) fn stream_at(call: &mut NativeCall<'_, '_>, index: usize) -> Checked<u64> {
+    used_stream(call, index, true)
+}
+
+/// The stream that a parameter points to, for a use that commutes with others of its kind: output is not observed.
+fn steady_stream_at(call: &mut NativeCall<'_, '_>, index: usize) -> Checked<u64> {
+    used_stream(call, index, false)
+}
+
+/// A stream has a lock of its own, so that using it is an atomic access.
+fn used_stream(call: &mut NativeCall<'_, '_>, index: usize, changes: bool) -> Checked<u64> {
     let address = call.word(index)?;
+    call.touch(Footprint { address, len: 1, writes: changes, atomic: true });
     if call.machine.library.streams.contains_key(&address) {
         return Ok(address);
     }
@@ -353,15 +336,17 @@ pub(in crate::interp) fn stream_at(call: &NativeCall<'_, '_>, index: usize) -> C
     Err(call.invalid(format!("{what} is not an open stream")))
 }
 
-fn file_at(call: &NativeCall<'_, '_>, index: usize) -> Checked<FileHandle> {
-    let address = stream_at(call, index)?;
+fn file_at(call: &mut NativeCall<'_, '_>, index: usize) -> Checked<FileHandle> {
+    let address = steady_stream_at(call, index)?;
     Ok(call.machine.library.streams[&address].file)
 }
 
 /// The stream of the standard input, if the program has one.
-pub(in crate::interp) fn standard_input(call: &NativeCall<'_, '_>) -> Option<u64> {
+pub(in crate::interp) fn standard_input(call: &mut NativeCall<'_, '_>) -> Option<u64> {
     let mut streams = call.machine.library.streams.iter();
-    streams.find(|(_, stream)| stream.file == FileHandle::INPUT).map(|(address, _)| *address)
+    let address = streams.find(|(_, stream)| stream.file == FileHandle::INPUT).map(|(address, _)| *address)?;
+    call.touch(Footprint { address, len: 1, writes: true, atomic: true });
+    Some(address)
 }
 
 /// The next byte of a stream.
@@ -386,8 +371,79 @@ pub(in crate::interp) fn push_back(call: &mut NativeCall<'_, '_>, address: u64, 
     }
 }
 
-fn get_character(call: &mut NativeCall<'_, '_>, stream: u64) -> Checked<Value> {
+/// `getc`
+fn get_character(call: &mut NativeCall<'_, '_>) -> Checked<Value> {
+    let stream = stream_at(call, 0)?;
     Ok(int(get(call, stream)?.map_or(EOF, i32::from)))
+}
+
+/// `getchar`
+fn get_from_input(call: &mut NativeCall<'_, '_>) -> Checked<Value> {
+    let Some(stream) = standard_input(call) else { return Ok(int(EOF)) };
+    Ok(int(get(call, stream)?.map_or(EOF, i32::from)))
+}
+
+/// `fgets`
+fn read_line(call: &mut NativeCall<'_, '_>) -> Checked<Value> {
+    let (destination, size) = (call.word(0)?, call.int(1)?);
+    let stream = stream_at(call, 2)?;
+    call.may_receive(destination, u64::try_from(size).unwrap_or(0));
+    let mut line = Vec::new();
+    while (line.len() as i64) < i64::from(size) - 1 && line.last() != Some(&b'\n') {
+        let Some(byte) = get(call, stream)? else { break };
+        line.push(byte);
+    }
+    if line.is_empty() && size != 1 {
+        return Ok(Value::defined(0));
+    }
+    line.push(0);
+    call.write(destination, &line)?;
+    Ok(Value::defined(destination.into()))
+}
+
+/// `fread`
+fn read_items(call: &mut NativeCall<'_, '_>) -> Checked<Value> {
+    let (size, count) = (call.word(1)?, call.word(2)?);
+    let stream = stream_at(call, 3)?;
+    call.may_receive(call.word(0)?, size.saturating_mul(count));
+    let mut bytes = Vec::new();
+    while (bytes.len() as u64) < size.saturating_mul(count) {
+        let Some(byte) = get(call, stream)? else { break };
+        bytes.push(byte);
+    }
+    call.write(call.word(0)?, &bytes)?;
+    Ok(Value::defined((bytes.len() as u64).checked_div(size).unwrap_or(0).into()))
+}
+
+/// `read`
+fn read_bytes(call: &mut NativeCall<'_, '_>) -> Checked<Value> {
+    let Some(file) = descriptor(call)? else { return Ok(signed(-1)) };
+    let (destination, size) = (call.word(1)?, call.word(2)?);
+    call.may_receive(destination, size);
+    let mut buffer = vec![0; size.min(1 << 20) as usize];
+    match call.env.read(file, &mut buffer) {
+        Some(count) => {
+            call.write(destination, &buffer[..count])?;
+            Ok(signed(count as i64))
+        }
+        None => Ok(signed(-1)),
+    }
+}
+
+/// `pread`, `pwrite`: at a position of the file, which stays where it was for others.
+fn at_position(call: &mut NativeCall<'_, '_>, transfer: Native) -> Checked<Value> {
+    let Some(file) = descriptor(call)? else { return Ok(signed(-1)) };
+    let position = call.long(3)?;
+    let before = call.env.seek(file, SeekFrom::Current(0));
+    let (Some(before), Ok(position)) = (before, u64::try_from(position)) else {
+        // Its memory is used all the same.
+        transfer(call)?;
+        return Ok(signed(-1));
+    };
+    call.env.seek(file, SeekFrom::Start(position));
+    let result = transfer(call);
+    call.env.seek(file, SeekFrom::Start(before));
+    result
 }
 
 fn open(call: &mut NativeCall<'_, '_>) -> Checked<Value> {

@@ -8,17 +8,19 @@
 //! Each thread allocates from an arena of its own, going round it, so that what one thread allocates does not
 //! move the addresses of another: allocations of different threads commute, which partial-order reduction relies on.
 //! A freed granule is used again only when the arena has been gone round once, oldest first; until then every
-//! access to it is seen as a use after free.
+//! access to it is seen as a use after free. (Unless it is given out again on purpose: see `reuse`.)
 
 pub(in crate::interp) mod bytes;
 mod leak;
 pub(in crate::interp) mod owner;
+mod reuse;
 pub(in crate::interp) mod violation;
 
 use crate::interp::value::{Value, ones};
 use crate::program::DataModel;
 use bytes::{Bytes, DENSE, Definedness};
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use violation::{Fault, Intent, ViolationKind};
 
 /// What an object is. It decides what may be done to it.
@@ -48,6 +50,8 @@ pub(in crate::interp) struct Instance {
     pub definedness: Definedness,
     pub kind: Kind,
     pub alive: bool,
+    /// A dead slot of a running activation: its address is kept for its next life.
+    pub is_kept: bool,
     /// Its undefined bits are not uninitialised, but were written by unknown code.
     pub unknown: bool,
     /// The function or object, or where in the code a stack or heap object was made.
@@ -57,6 +61,10 @@ pub(in crate::interp) struct Instance {
     pub made_by: u32,
     /// Thread and place of the end of its life.
     pub ended: (u32, u32),
+    /// Nothing referred to it when it was freed.
+    pub forgotten: bool,
+    /// It was given the address of an object that had been freed.
+    pub reused: bool,
 }
 
 impl Instance {
@@ -66,11 +74,14 @@ impl Instance {
         definedness: Definedness::Defined,
         kind: Kind::Nothing,
         alive: false,
+        is_kept: false,
         unknown: false,
         origin: 0,
         slot: 0,
         made_by: 0,
         ended: (0, 0),
+        forgotten: false,
+        reused: false,
     };
 
     pub fn new(kind: Kind, size: u64, origin: u32, made_by: u32) -> Instance {
@@ -96,8 +107,10 @@ impl Instance {
     }
 
     fn end(&mut self, thread: u32, place: u32) {
-        self.alive = false;
-        self.ended = (thread, place);
+        if !self.is_kept {
+            self.ended = (thread, place);
+        }
+        (self.alive, self.is_kept) = (false, false);
         self.bytes = Bytes::EMPTY;
         self.definedness = Definedness::Defined;
     }
@@ -125,6 +138,14 @@ struct Arena {
     /// Where the next object goes, if there is room.
     cursor: u32,
     alive: u32,
+}
+
+/// The offsets at which a pointer is nearer to an object of this size than to any other one: half of a granule before its
+/// beginning to half of its last granule, or to its end. `bits`: of an offset in a granule.
+pub fn near_offsets(size: u64, bits: u32) -> RangeInclusive<i64> {
+    let half = 1i64 << (bits - 1);
+    let last = ((size >> bits) << bits) as i64 + half - 1;
+    -half..=last.max(size as i64)
 }
 
 /// How the address space is cut up.
@@ -365,6 +386,19 @@ impl Memory {
         }
     }
 
+    /// Whether moving a pointer leads from (or from next to) an object to where another one may be.
+    pub fn is_moved_away(&self, from: u64, to: u64) -> bool {
+        let Some((instance, offset)) = self.nearest(from).filter(|(instance, _)| instance.kind != Kind::Function)
+        else {
+            return false;
+        };
+        let bits = self.layout.granule_bits;
+        let near = near_offsets(instance.size, bits);
+        let unused = 64 - (bits + self.granule_count().trailing_zeros());
+        let moved = (to.wrapping_sub(from) << unused) as i64 >> unused;
+        !near.contains(&offset.saturating_add(moved))
+    }
+
     /// Checks a write of `len` bytes and returns the object and the offset.
     #[inline]
     fn check_write(&mut self, address: u64, len: u64) -> Result<(&mut Instance, usize), Fault> {
@@ -563,7 +597,7 @@ impl Memory {
         let used = self.layout.first + ((self.arenas.len().max(1) as u64) << self.layout.arena_bits);
         let fresh = top.checked_sub(granules).filter(|first| *first >= used && self.taken_from_above == 0);
         let again = || {
-            let fits = |old: &Instance| !old.alive && (old.size >> bits) + 1 >= granules;
+            let fits = |old: &Instance| !old.alive && !old.is_kept && (old.size >> bits) + 1 >= granules;
             self.vast.iter().find(|(_, old)| fits(old)).map(|(first, _)| *first)
         };
         let first = fresh.or_else(again)?;
@@ -587,7 +621,26 @@ impl Memory {
         }
     }
 
-    /// Ends the life of any object, given its first address.
+    /// Ends the life of a stack object whose place is kept for another one, given its first address.
+    pub fn suspend(&mut self, address: u64, thread: u32, place: u32) {
+        let Some((position, _)) = self.locate(address) else { return };
+        if let Some(instance) = self.at_mut(position).filter(|instance| instance.alive) {
+            instance.end(thread, place);
+            instance.is_kept = true;
+        }
+    }
+
+    /// Begins a life of a stack object, given its first address: it is undefined.
+    pub fn revive(&mut self, address: u64) {
+        let Some((position, _)) = self.locate(address) else { return };
+        if let Some(instance) = self.at_mut(position).filter(|instance| instance.alive || instance.is_kept) {
+            (instance.alive, instance.is_kept, instance.unknown) = (true, false, false);
+            instance.bytes = Bytes::filled(instance.size as usize, 0);
+            instance.definedness = Definedness::Undefined;
+        }
+    }
+
+    /// Ends the life of any object, given its first address, and gives up its place.
     pub fn end(&mut self, address: u64, thread: u32, place: u32) {
         let granule = address >> self.layout.granule_bits;
         if let Some(instance) = self.vast.get_mut(&granule) {
@@ -614,19 +667,24 @@ impl Memory {
         (1..self.statics.len() as u64).chain(vast).map(|granule| granule << self.layout.granule_bits)
     }
 
-    /// The first addresses of all heap objects that are alive, in order of address.
-    pub fn live_heap_objects(&self) -> Vec<u64> {
+    /// All objects that there are or were, each with its first address, in order of address.
+    fn objects(&self) -> impl Iterator<Item = (u64, &Instance)> {
         let bits = self.layout.granule_bits;
+        let statics = self.statics.iter().enumerate().map(|(granule, instance)| (granule as u64, instance));
         let in_arenas = self.arenas.iter().enumerate().flat_map(|(number, arena)| {
             let first = self.layout.first + ((number as u64) << self.layout.arena_bits);
             arena.granules.iter().enumerate().map(move |(place, instance)| (first + place as u64, instance))
         });
         let vast = self.vast.iter().map(|(granule, instance)| (*granule, instance));
-        in_arenas
-            .chain(vast)
-            .filter(|(_, instance)| instance.kind == Kind::Heap && instance.alive)
-            .map(|(granule, _)| granule << bits)
-            .collect()
+        let is_object = |instance: &Instance| !matches!(instance.kind, Kind::Nothing | Kind::Continued);
+        let all = statics.chain(in_arenas).chain(vast).filter(move |(_, instance)| is_object(instance));
+        all.map(move |(granule, instance)| (granule << bits, instance))
+    }
+
+    /// The first addresses of all heap objects that are alive, in order of address.
+    pub fn live_heap_objects(&self) -> Vec<u64> {
+        let is_alive = |instance: &Instance| instance.kind == Kind::Heap && instance.alive;
+        self.objects().filter(|(_, instance)| is_alive(instance)).map(|(address, _)| address).collect()
     }
 }
 
@@ -637,7 +695,7 @@ impl Arena {
         while start + granules <= size {
             let run = start as usize..((start + granules) as usize).min(self.granules.len()).max(start as usize);
             let occupied = match self.granules.get(run) {
-                Some(run) => run.iter().rposition(|granule| granule.alive),
+                Some(run) => run.iter().rposition(|granule| granule.alive || granule.is_kept),
                 None => None,
             };
             match occupied {

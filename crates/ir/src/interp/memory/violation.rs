@@ -34,6 +34,10 @@ pub enum ViolationKind {
     Uninitialised,
     /// Unlocking what this thread has not locked.
     InvalidUnlock,
+    /// Destroying a lock that is held, or an object that threads wait at.
+    InvalidDestroy,
+    /// Using a lock that was destroyed.
+    UseAfterDestroy,
     /// Calling an address that is not a function's.
     InvalidCall,
     /// Joining or detaching what is not a thread, or no longer joinable.
@@ -85,6 +89,8 @@ impl ViolationKind {
             ViolationKind::InvalidFree => "invalid free",
             ViolationKind::Uninitialised => "use of an uninitialised value",
             ViolationKind::InvalidUnlock => "invalid unlock",
+            ViolationKind::InvalidDestroy => "destroy of what is in use",
+            ViolationKind::UseAfterDestroy => "use of a destroyed lock",
             ViolationKind::InvalidCall => "call of what is not a function",
             ViolationKind::InvalidThread => "invalid thread handle",
             ViolationKind::Unreachable => "unreachable place reached",

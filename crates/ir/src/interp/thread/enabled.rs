@@ -1,11 +1,13 @@
 //! The questions that a scheduler asks before a step: who can go, who cannot and why, who would notice.
 
+use super::environment::Isolated;
 use super::image::{Code, Next, Private, Rare, SyncStep, Target};
 use super::machine::{Machine, Status, Thread, ThreadId};
 use super::sync::Wait;
 use crate::interp::memory::Kind;
 use crate::interp::value::eval::Ex;
-use crate::program::{Body, LockKind, Op, Order, TerminatorKind};
+use crate::program::{Body, Instr, Op, Order, TerminatorKind};
+use crate::witness::allocates_visibly;
 
 /// The bytes that a step would touch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -24,6 +26,15 @@ impl Footprint {
         let overlap = self.address < end(other) && other.address < end(self);
         overlap && (self.writes || other.writes)
     }
+}
+
+/// A call of a function that is not part of the program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub enum LibraryCall {
+    /// What it accesses is known.
+    Known,
+    /// It may access anything.
+    Unknown,
 }
 
 impl Machine<'_> {
@@ -63,9 +74,27 @@ impl Machine<'_> {
 
     /// What the thread would wait for if there were no atomic sections.
     fn wait_alone(&self, thread: ThreadId) -> Option<Wait> {
+        if self.over {
+            return Some(Wait::Ended);
+        }
+        self.own_wait(thread).filter(|wait| !self.may_wake_unasked(thread, *wait))
+    }
+
+    /// Whether a thread that waits for a signal may wake up without one.
+    pub(in crate::interp) fn may_wake_unasked(&self, thread: ThreadId, wait: Wait) -> bool {
+        self.spurious_wakeups && !self.threads[thread].sleeps_on && matches!(wait, Wait::Signal { .. })
+    }
+
+    /// Whether a thread cannot go on unless another one does something. (A sleeper that could only wake up without a
+    /// signal is stuck.)
+    pub fn is_stuck(&self, thread: ThreadId) -> bool {
+        self.threads[thread].status != Status::Running || self.blocked(thread).is_some()
+    }
+
+    /// What the thread waits for, or waited for when the process ended.
+    pub(in crate::interp) fn own_wait(&self, thread: ThreadId) -> Option<Wait> {
         let state = &self.threads[thread];
         match state.status {
-            _ if self.over => return Some(Wait::Ended),
             Status::Finished => return Some(Wait::Ended),
             Status::Stopped => return Some(Wait::Stopped),
             Status::Running => {}
@@ -90,20 +119,49 @@ impl Machine<'_> {
         }
     }
 
+    /// The threads that keep another one from its step: as long as one of them does nothing about it, it waits. Those
+    /// who hold the lock, or who are to end. (A semaphore, a barrier or a signal can come from anybody.)
+    pub fn holders(&self, thread: ThreadId) -> Vec<ThreadId> {
+        match self.own_wait(thread) {
+            Some(Wait::Lock { owner, .. }) => owner.into_iter().collect(),
+            Some(Wait::ReadLock { writer, .. } | Wait::WriteLock { writer: writer @ Some(_), .. }) => {
+                writer.into_iter().collect()
+            }
+            Some(Wait::WriteLock { address, writer: None }) => {
+                self.threads.ids().filter(|other| self.threads[*other].read_locks.contains(&address)).collect()
+            }
+            Some(Wait::Join(target)) => vec![target],
+            _ => Vec::new(),
+        }
+    }
+
+    /// Whether a thread has ended; what it holds then, it holds for ever.
+    pub fn has_ended(&self, thread: ThreadId) -> bool {
+        self.threads.get(thread).is_some_and(|thread| thread.status == Status::Finished)
+    }
+
     /// What a thread waits for, for people.
     pub fn describe_wait(&self, wait: Wait) -> String {
         let name = |address| self.describe_address(address);
         let held = |owner: Option<ThreadId>| match owner {
+            Some(owner) if self.has_ended(owner) => {
+                format!(", which {} holds, although it has ended", self.thread_name(owner))
+            }
             Some(owner) => format!(", held by {}", self.thread_name(owner)),
             None => String::new(),
+        };
+        let readers = |address| {
+            let is_reader = |thread: &ThreadId| self.threads[*thread].read_locks.contains(&address);
+            self.threads.ids().find(|thread| is_reader(thread) && self.has_ended(*thread))
         };
         match wait {
             Wait::Ended => "it has ended".to_string(),
             Wait::Stopped => "an assumption that is false".to_string(),
             Wait::Section(owner) => format!("the atomic section of {}", self.thread_name(owner)),
             Wait::Lock { address, owner } => format!("the lock {}{}", name(address), held(owner)),
-            Wait::ReadLock { address, writer } | Wait::WriteLock { address, writer } => {
-                format!("the read-write lock {}{}", name(address), held(writer))
+            Wait::ReadLock { address, writer } => format!("the read-write lock {}{}", name(address), held(writer)),
+            Wait::WriteLock { address, writer } => {
+                format!("the read-write lock {}{}", name(address), held(writer.or_else(|| readers(address))))
             }
             Wait::Signal { address } => format!("a signal on {}", name(address)),
             Wait::Semaphore { address } => format!("the semaphore {}", name(address)),
@@ -141,7 +199,12 @@ impl Machine<'_> {
                 let allocated = state.objects.len() - state.first_object as usize > function.slots.len();
                 state.callers.is_empty() || function.shares_slots || allocated
             }
-            Code::Rare(rare) => !matches!(**rare, Rare::Allocate { .. } | Rare::ThreadSelf { .. } | Rare::Nothing),
+            Code::Rare(rare) => match &**rare {
+                Rare::Allocate { storage, .. } => allocates_visibly(self.program(), *storage),
+                Rare::CheckMove { .. } | Rare::ThreadSelf { .. } | Rare::Undefine { .. } | Rare::Nothing => false,
+                Rare::BeginLife(lives) | Rare::EndLife(lives) => !lives.is_private,
+                _ => true,
+            },
         }
     }
 
@@ -180,19 +243,31 @@ impl Machine<'_> {
                     access(ptr, *bits, true, true)
                 }
                 Rare::Spawn { handle: Some((ptr, bits)), .. } => access(ptr, *bits, true, false),
-                Rare::Sync { step, at, .. } => {
-                    Some(Footprint { address: value(at)?, len: sync_len(*step), writes: true, atomic: true })
+                Rare::Sync { at, .. } => {
+                    let Next::Instr(Instr { op: Op::Sync { op, .. }, .. }) = self.next_op(thread) else { return None };
+                    let address = value(at)?;
+                    let len = self.object_len(address, op.object_bytes(self.program().model));
+                    Some(Footprint { address, len, writes: true, atomic: op.object_use().is_atomic() })
                 }
-                Rare::Free { ptr } => {
-                    let address = value(ptr)?;
-                    let len = self.memory.find(address)?.0.size;
-                    Some(Footprint { address, len, writes: true, atomic: false })
-                }
+                Rare::Free { ptr, .. } => self.whole_object(value(ptr)?),
+                Rare::BeginLife(lives) | Rare::EndLife(lives) => self.whole_object(state.slot(lives.slot)),
                 Rare::ObjectSize { ptr, .. } => access(ptr, 8, false, true),
                 _ => None,
             },
             _ => None,
         }
+    }
+
+    /// The beginning or end of the life of the object at an address.
+    fn whole_object(&self, address: u64) -> Option<Footprint> {
+        let len = self.memory.find(address)?.0.size;
+        Some(Footprint { address, len, writes: true, atomic: false })
+    }
+
+    /// How many of the bytes of a synchronisation object there are.
+    pub fn object_len(&self, address: u64, bytes: u32) -> u64 {
+        let rest = self.memory.find(address).map(|(instance, offset)| instance.size.saturating_sub(offset));
+        u64::from(bytes).min(rest.unwrap_or(u64::MAX)).max(4)
     }
 
     fn is_atomic(&self, thread: ThreadId) -> bool {
@@ -205,27 +280,6 @@ impl Machine<'_> {
             Next::Terminator(_) => Order::NotAtomic,
         };
         order != Order::NotAtomic
-    }
-}
-
-/// How many bytes of a synchronisation object a step looks at.
-fn sync_len(step: SyncStep) -> u64 {
-    match step {
-        SyncStep::LockInit(LockKind::Mutex)
-        | SyncStep::LockDestroy(LockKind::Mutex)
-        | SyncStep::Lock(LockKind::Mutex)
-        | SyncStep::TryLock(LockKind::Mutex)
-        | SyncStep::Unlock(LockKind::Mutex)
-        | SyncStep::CondRelock => 20,
-        SyncStep::BarrierInit | SyncStep::BarrierDestroy | SyncStep::BarrierArrive | SyncStep::BarrierLeave => 12,
-        SyncStep::RwInit
-        | SyncStep::RwDestroy
-        | SyncStep::ReadLock
-        | SyncStep::TryReadLock
-        | SyncStep::WriteLock
-        | SyncStep::TryWriteLock
-        | SyncStep::RwUnlock => 8,
-        _ => 4,
     }
 }
 
@@ -288,22 +342,39 @@ impl Machine<'_> {
         sleepers.is_some_and(|sleepers| !sleepers.may_wake(thread))
     }
 
-    /// Whether the next step calls a library function that writes memory, or one that nothing is known of.
-    pub fn calls_with_effects(&self, thread: ThreadId) -> bool {
+    /// The library function that the next step calls, unless it accesses no memory (`sqrt`).
+    pub fn called_library(&self, thread: ThreadId) -> Option<LibraryCall> {
         let state = &self.threads[thread];
-        let Code::Call(call) = &self.image().code[state.pc as usize] else { return false };
-        let func = match &call.callee {
-            Target::Direct(func) => Some(*func),
-            Target::Indirect(ex) => state.frame().defined(ex).and_then(|address| self.function_at(address)),
-        };
-        let Some(func) = func else { return false };
-        match &self.program().functions[func].body {
-            Body::External(external) => {
-                let is_harmless = external.pure || (external.known && external.writes.is_empty());
-                !is_harmless
-            }
-            Body::Blocks(_) => false,
+        let Code::Call(call) = &self.image().code[state.pc as usize] else { return None };
+        if state.status != Status::Running {
+            return None;
         }
+        let func = match &call.callee {
+            Target::Direct(func) => *func,
+            Target::Indirect(ex) => state.frame().defined(ex).and_then(|address| self.function_at(address))?,
+        };
+        match &self.program().functions[func].body {
+            Body::External(external) if external.pure => None,
+            Body::External(external) if external.known => Some(LibraryCall::Known),
+            Body::External(_) => Some(LibraryCall::Unknown),
+            Body::Blocks(_) => None,
+        }
+    }
+
+    /// What the last known library function has accessed: the step before this state was a call of one.
+    pub fn library_accesses(&self) -> &[Footprint] {
+        &self.touched
+    }
+
+    /// All accesses that the next step would make: the one of an instruction, or those of a known library function.
+    pub fn next_accesses(&self, thread: ThreadId) -> Vec<Footprint> {
+        if self.called_library(thread) != Some(LibraryCall::Known) || !self.enabled(thread) {
+            return self.footprint(thread).into_iter().collect();
+        }
+        let mut trial = self.clone();
+        trial.touched.clear();
+        trial.step(thread, &mut Isolated::default());
+        trial.touched
     }
 
     /// Stack objects, with their sizes, whose lives the end of the running activation ends; all of the thread's if it
@@ -323,6 +394,7 @@ impl Machine<'_> {
         let state = &self.threads[thread];
         let mut hash = u64::from(state.pc) ^ 0x9e37_79b9_7f4a_7c15;
         let mut add = |value: u64| hash = (hash.rotate_left(23) ^ value).wrapping_mul(0x9fb2_1c65_1e98_df25);
+        add(u64::from(state.sleeps_on));
         for caller in &state.callers {
             add(u64::from(caller.pc));
         }
@@ -331,9 +403,14 @@ impl Machine<'_> {
             add(cell.undefined);
         }
         for object in &state.objects {
-            let size = self.memory.find(*object)?.0.size;
+            let (instance, _) = self.memory.find(*object)?;
+            let size = instance.size;
             if size > LARGEST_FINGERPRINT {
                 return None;
+            }
+            if !instance.alive {
+                add(u64::MAX);
+                continue;
             }
             let (bytes, is_defined) = self.memory.bytes(*object, size).ok()?;
             add(size << 1 | u64::from(is_defined));

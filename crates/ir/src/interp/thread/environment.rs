@@ -22,6 +22,11 @@ pub enum Source {
     External,
     /// A weak compare-exchange that would succeed: 1 makes it fail.
     Spurious,
+    /// An allocation that could return the address of a freed object: 1 makes it do so. Asked for each such object in
+    /// turn, with no bits if nobody could tell.
+    Reuse,
+    /// A thread falls asleep on a condition variable: with 1 it may wake up without a signal.
+    WakeUp,
 }
 
 /// An open file, by number. 0, 1 and 2 are the standard streams.

@@ -4,6 +4,8 @@
 //! image borrows the program for everything that is only shown to people. It is made once; any number of machines run
 //! on it.
 
+use crate::analysis::cfg::Cfg;
+use crate::analysis::liveness::live_before;
 use crate::index::{Idx, IndexVec};
 use crate::interp::library::external::{self, Native};
 use crate::interp::memory::violation::kind_of;
@@ -105,6 +107,16 @@ pub(in crate::interp) enum Rare {
     },
     Free {
         ptr: Ex,
+        storage: Storage,
+    },
+    BeginLife(Lives),
+    EndLife(Lives),
+    Undefine {
+        dst: Reg,
+    },
+    CheckMove {
+        from: Ex,
+        to: Ex,
     },
     ObjectSize {
         dst: Reg,
@@ -139,6 +151,14 @@ pub(in crate::interp) enum Rare {
     Exit(Ex),
     Abort,
     Unreachable,
+}
+
+/// A slot that begins or ends to live.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in crate::interp) struct Lives {
+    pub slot: u32,
+    /// No other thread can have its address.
+    pub is_private: bool,
 }
 
 /// A [`SyncOp`] without its expressions: it has at most one besides the address.
@@ -196,6 +216,23 @@ pub(in crate::interp) struct FunctionCode {
     pub pure: bool,
 }
 
+/// Which memory orders the code has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct MemoryOrders {
+    /// Some atomic access has an order weaker than `seq_cst`.
+    pub are_weak: bool,
+    /// There is a fence that acquires.
+    pub has_acquiring_fences: bool,
+}
+
+impl MemoryOrders {
+    fn add(&mut self, next: Next<'_>) {
+        let Next::Instr(instr) = next else { return };
+        self.are_weak |= instr.op.is_weakly_ordered();
+        self.has_acquiring_fences |= matches!(instr.op, Op::Fence { order } if order.acquires());
+    }
+}
+
 /// A program made ready to run.
 #[derive(Debug)]
 pub struct Image<'p> {
@@ -208,6 +245,10 @@ pub struct Image<'p> {
     /// The thread-local objects, in the order of a thread's instances.
     pub(in crate::interp) thread_locals: Vec<ObjectId>,
     pub(in crate::interp) initial: Memory,
+    pub orders: MemoryOrders,
+    /// By code address: the registers that may still be read before the step there. Only if freed memory may be given
+    /// out again.
+    live: Vec<Vec<bool>>,
 }
 
 impl<'p> Image<'p> {
@@ -222,13 +263,33 @@ impl<'p> Image<'p> {
             function_addresses: IndexVec::new(),
             thread_locals: Vec::new(),
             initial: Memory::new(program.model, u64::MAX),
+            orders: MemoryOrders::default(),
+            live: Vec::new(),
         };
         image.lay_out_statics();
         for (id, function) in program.functions.iter_enumerated() {
             let compiled = image.compile_function(id, function);
             image.functions.push(compiled);
+            if program.reuse == Reuse::ByAddress
+                && let Some(cfg) = Cfg::of(function)
+            {
+                let live = live_before(function, &cfg, &private_slots(function), program.model);
+                image.live.extend(live.into_iter().flatten());
+            }
         }
+        (0..image.code_len()).for_each(|pc| image.orders.add(image.next_at(pc)));
         image
+    }
+
+    /// The registers of the function that the code at `pc` is of, in order: whether their values may still be read,
+    /// before the step there, or after it.
+    pub(in crate::interp) fn live_registers(&self, pc: u32, is_after_step: bool) -> Vec<bool> {
+        let at = pc as usize + usize::from(is_after_step);
+        let mut live = self.live.get(at).cloned().unwrap_or_default();
+        if let (true, Next::Instr(instr)) = (is_after_step, self.next_at(pc)) {
+            instr.op.for_each_result(|local| live[local.index()] = false);
+        }
+        live
     }
 
     /// How many places of code there are: every `pc` is less.
@@ -355,27 +416,44 @@ pub enum Next<'p> {
 /// For each slot, whether its address appears only as the address of loads, stores and handles: then it is in no
 /// register and in no memory, and no other thread has it.
 pub fn private_slots(function: &Function) -> Vec<bool> {
-    let mut private = vec![true; function.slots.len()];
-    let Body::Blocks(blocks) = &function.body else { return private };
+    let address = |op| match op {
+        &Op::Load { from: ref access, .. }
+        | &Op::Store { to: ref access, .. }
+        | &Op::Spawn { handle: Some(ref access), .. } => Some(&access.ptr),
+        _ => None,
+    };
+    named_otherwise(function, address).into_iter().map(|is_named| !is_named).collect()
+}
+
+/// For each slot, whether its address may be kept anywhere, in a register, in memory, by a function or a thread; or it
+/// is only used for accesses and steps on synchronisation objects.
+pub fn escaping_slots(function: &Function) -> Vec<bool> {
+    named_otherwise(function, |op| match op {
+        Op::Sync { op: SyncOp::CondSleep { .. } | SyncOp::CondWake { .. }, .. } => None,
+        Op::Sync { at, .. } => Some(at),
+        _ => op.access().map(|(access, _)| &access.ptr),
+    })
+}
+
+/// For each slot, whether its address appears anywhere but as what `address` says an instruction accesses.
+fn named_otherwise<'f>(function: &'f Function, address: impl Fn(&'f Op) -> Option<&'f Expr>) -> Vec<bool> {
+    let mut named = vec![false; function.slots.len()];
+    let Body::Blocks(blocks) = &function.body else { return named };
     for block in blocks {
-        for instr in &block.instrs {
-            let address = match &instr.op {
-                Op::Load { from: access, .. }
-                | Op::Store { to: access, .. }
-                | Op::Spawn { handle: Some(access), .. } => Some(&access.ptr),
-                _ => None,
-            };
+        // (What a check of a pointer looks at goes nowhere.)
+        for instr in block.instrs.iter().filter(|instr| !matches!(instr.op, Op::CheckMove { .. })) {
+            let address = address(&instr.op);
             instr.op.for_each_operand(|operand| {
                 if address.is_none_or(|address| !std::ptr::eq(address, operand) || accessed_slot(address).is_none()) {
-                    for_each_slot(operand, &mut |slot| private[slot.index()] = false);
+                    for_each_slot(operand, &mut |slot| named[slot.index()] = true);
                 }
             });
         }
         if let Some(operand) = block.terminator.kind.operand() {
-            for_each_slot(operand, &mut |slot| private[slot.index()] = false);
+            for_each_slot(operand, &mut |slot| named[slot.index()] = true);
         }
     }
-    private
+    named
 }
 
 /// The slot of an address that is a slot or a number of bytes from one.
@@ -551,7 +629,11 @@ impl<'p> Compiler<'_, 'p> {
             Op::Allocate { dst, size, storage, zeroed, .. } => {
                 Rare::Allocate { dst: self.reg(*dst), size: self.ex(size), storage: *storage, zeroed: *zeroed }
             }
-            Op::Free { ptr } => Rare::Free { ptr: self.ex(ptr) },
+            Op::Free { ptr, storage } => Rare::Free { ptr: self.ex(ptr), storage: *storage },
+            Op::BeginLife { slot } => Rare::BeginLife(self.lives(*slot)),
+            Op::EndLife { slot } => Rare::EndLife(self.lives(*slot)),
+            Op::Undefine { dst } => Rare::Undefine { dst: self.reg(*dst) },
+            Op::CheckMove { from, to } => Rare::CheckMove { from: self.ex(from), to: self.ex(to) },
             Op::ObjectSize { dst, ptr } => Rare::ObjectSize { dst: self.reg(*dst), ptr: self.ex(ptr) },
             Op::Spawn { handle, func, args } => Rare::Spawn {
                 handle: handle.as_ref().map(|access| (self.ex(&access.ptr), self.access_bits(access))),
@@ -569,6 +651,10 @@ impl<'p> Compiler<'_, 'p> {
             Op::AtomicEnd => Rare::AtomicEnd,
             _ => Rare::Nothing,
         }
+    }
+
+    fn lives(&self, slot: SlotId) -> Lives {
+        Lives { slot: slot.0, is_private: self.private[slot.index()] }
     }
 
     fn sync(&self, op: &SyncOp) -> (SyncStep, Option<Ex>) {

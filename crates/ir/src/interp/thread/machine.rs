@@ -4,6 +4,8 @@
 //! the [`Environment`](crate::interp::Environment) (inputs and outputs) and the choice of the thread. `step` has the
 //! steps themselves, `enabled` the questions that a scheduler asks.
 
+use super::enabled::Footprint;
+use super::happens_before::HappensBefore;
 use super::image::{Image, Next};
 use super::sync::Sleepers;
 use crate::index::{Idx, IndexVec};
@@ -39,10 +41,14 @@ pub struct Options {
     pub undefined: UndefinedPolicy,
     /// Whether a wait on a condition variable may end without a signal.
     pub spurious_wakeups: bool,
+    /// With spurious wake-ups: whether it may is decided when the thread falls asleep, by a nondeterministic choice.
+    pub chosen_wakeups: bool,
     /// How many bytes may be alive at once: beyond it, allocation gives null.
     pub memory_limit: u64,
     /// How many activations a thread may have: beyond it, the stack has overflowed.
     pub call_depth_limit: usize,
+    /// Whether to keep track of what happens before what, if the program's atomics are not all `seq_cst`.
+    pub happens_before: bool,
 }
 
 impl Default for Options {
@@ -50,8 +56,10 @@ impl Default for Options {
         Options {
             undefined: UndefinedPolicy::Report,
             spurious_wakeups: false,
+            chosen_wakeups: false,
             memory_limit: 4 << 30,
             call_depth_limit: 1 << 18,
+            happens_before: false,
         }
     }
 }
@@ -93,6 +101,10 @@ pub struct Thread {
     pub(in crate::interp) section_depth: u32,
     /// The read-write locks that it holds for reading, once for each time.
     pub(in crate::interp) read_locks: Vec<u64>,
+    /// The barrier at which it has arrived and that it has not left, unless that was destroyed since.
+    pub(in crate::interp) at_barrier: Option<u64>,
+    /// It sleeps until there is a signal for it.
+    pub(in crate::interp) sleeps_on: bool,
     pub(in crate::interp) result: Value,
     pub(in crate::interp) joinable: bool,
     children: u32,
@@ -106,6 +118,11 @@ impl Thread {
             slots: &self.objects[self.first_object as usize..],
             thread_locals: &self.thread_locals,
         }
+    }
+
+    /// The address of a slot of the running activation.
+    pub(in crate::interp) fn slot(&self, slot: u32) -> u64 {
+        self.frame().slots[slot as usize]
     }
 
     #[inline]
@@ -133,6 +150,8 @@ pub struct Machine<'p> {
     /// The thread in whose atomic section we are.
     pub(in crate::interp) section: Option<ThreadId>,
     pub(in crate::interp) library: Library,
+    /// What the last library function that was run has accessed.
+    pub(in crate::interp) touched: Vec<Footprint>,
     /// The execution is over.
     pub(in crate::interp) over: bool,
     /// An allocation was refused for want of memory.
@@ -140,7 +159,10 @@ pub struct Machine<'p> {
     pub(in crate::interp) tainted: bool,
     pub(in crate::interp) undefined: UndefinedPolicy,
     pub(in crate::interp) spurious_wakeups: bool,
+    pub(in crate::interp) chosen_wakeups: bool,
     pub(in crate::interp) call_depth_limit: usize,
+    /// What happens before what: kept only if it is asked for, and if orders of atomics matter.
+    pub(in crate::interp) orders: Option<Box<HappensBefore>>,
 }
 
 impl<'p> Machine<'p> {
@@ -153,12 +175,15 @@ impl<'p> Machine<'p> {
             sleepers: BTreeMap::new(),
             section: None,
             library: Library::default(),
+            touched: Vec::new(),
             over: image.program.entry.is_none(),
             refused: false,
             tainted: false,
             undefined: options.undefined,
             spurious_wakeups: options.spurious_wakeups,
+            chosen_wakeups: options.chosen_wakeups,
             call_depth_limit: options.call_depth_limit,
+            orders: (options.happens_before && image.orders.are_weak).then(Box::default),
         };
         machine.memory.set_limit(options.memory_limit);
         machine.open_standard_streams();
@@ -291,6 +316,8 @@ impl<'p> Machine<'p> {
             thread_locals: Vec::new(),
             section_depth: 0,
             read_locks: Vec::new(),
+            at_barrier: None,
+            sleeps_on: false,
             result: Value::default(),
             joinable: true,
             children: 0,

@@ -196,7 +196,8 @@ impl Machine<'_> {
 
     /// What an unfinished thread waits for, if it does.
     pub fn blocked(&self, thread: ThreadId) -> Option<Blocked> {
-        let wait = self.wait(thread).filter(|_| self.threads[thread].status == Status::Running)?;
+        let is_running = self.threads[thread].status == Status::Running;
+        let wait = self.own_wait(thread).or_else(|| self.wait(thread)).filter(|_| is_running)?;
         let thread_name = self.thread_name(thread).to_string();
         Some(Blocked { thread, thread_name, wait, reason: self.describe_wait(wait) })
     }

@@ -4,10 +4,10 @@
 //! blocked and changes nothing. The meaning of each is on the semantics page.
 
 use super::environment::{Environment, Source};
-use super::image::{Call, Code, Rare, Switch, Target};
+use super::image::{Call, Code, Rare, Switch, SyncStep, Target};
 use super::machine::{Caller, MAIN, Machine, Status, ThreadId};
 use crate::index::Idx;
-use crate::interp::memory::violation::{Intent, Violation, ViolationKind};
+use crate::interp::memory::violation::{Fault, Intent, Violation, ViolationKind};
 use crate::interp::memory::{Instance, Kind};
 use crate::interp::value::arithmetic;
 use crate::interp::value::eval::{Cell, Ex, Reg};
@@ -49,6 +49,18 @@ impl<'p> Machine<'p> {
         if self.section.is_some() && self.is_excluded(thread) {
             return StepResult::Blocked;
         }
+        if self.orders.is_some() {
+            return self.in_order(
+                thread,
+                |machine| machine.step_now(thread, env),
+                |result| *result == StepResult::Done,
+            );
+        }
+        self.step_now(thread, env)
+    }
+
+    #[inline]
+    fn step_now(&mut self, thread: ThreadId, env: &mut dyn Environment) -> StepResult {
         let result = match self.execute(thread, env) {
             Ok(Flow::Next) => {
                 self.threads[thread].pc += 1;
@@ -347,13 +359,29 @@ impl<'p> Machine<'p> {
             }
             Rare::Allocate { dst, size, storage, zeroed } => {
                 let size = self.decide(thread, size, "the size of an allocation is", env)?;
-                self.allocate(thread, *dst, size, *storage, *zeroed)?;
+                self.allocate(thread, *dst, size, *storage, *zeroed, env)?;
             }
-            Rare::Free { ptr } => {
+            Rare::Free { ptr, storage } => {
                 let address = self.decide(thread, ptr, "the freed address is", env)?;
                 let pc = self.threads[thread].pc;
-                if address != 0 {
+                if *storage == Storage::Stack {
+                    self.free_on_stack(thread, address)?;
+                } else if address != 0 {
+                    self.forget_if_unreferenced(thread, address);
                     self.memory.free(address, thread.0, pc).map_err(|fault| self.fault(thread, fault))?;
+                }
+            }
+            Rare::BeginLife(lives) => self.memory.revive(self.threads[thread].slot(lives.slot)),
+            Rare::EndLife(lives) => {
+                let state = &self.threads[thread];
+                self.memory.suspend(state.slot(lives.slot), thread.0, state.pc);
+            }
+            Rare::Undefine { dst } => self.threads[thread].set(*dst, Value::undefined(dst.bits)),
+            Rare::CheckMove { from, to } => {
+                let (from, to) = (self.value(thread, from, env)?, self.value(thread, to, env)?);
+                let is_known = from.undefined == 0 && to.undefined == 0;
+                if is_known && self.memory.is_moved_away(from.bits as u64, to.bits as u64) {
+                    return Err(self.assertion(thread, Property::IndexOutOfBounds, TextId(0)));
                 }
             }
             Rare::ObjectSize { dst, ptr } => {
@@ -387,6 +415,9 @@ impl<'p> Machine<'p> {
                     None => 0,
                 };
                 let Some(result) = self.sync(thread, *step, at, operand)? else { return Ok(Flow::Blocked) };
+                if *step == SyncStep::CondSleep && self.chosen_wakeups {
+                    self.threads[thread].sleeps_on = env.nondet(thread, 1, Source::WakeUp) & 1 == 0;
+                }
                 self.assign(thread, *dst, Value::defined(result as u128));
             }
             Rare::AtomicBegin => self.threads[thread].section_depth += 1,
@@ -423,7 +454,15 @@ impl<'p> Machine<'p> {
         stored.map_err(|fault| self.fault(thread, fault))
     }
 
-    fn allocate(&mut self, thread: ThreadId, dst: Reg, size: u64, storage: Storage, zeroed: bool) -> Checked<()> {
+    fn allocate(
+        &mut self,
+        thread: ThreadId,
+        dst: Reg,
+        size: u64,
+        storage: Storage,
+        zeroed: bool,
+        env: &mut dyn Environment,
+    ) -> Checked<()> {
         let pc = self.threads[thread].pc;
         let instance = match storage {
             Storage::Heap => Instance::new(Kind::Heap, size, pc, thread.0),
@@ -433,13 +472,34 @@ impl<'p> Machine<'p> {
                 instance
             }
         };
-        let address = self.memory.allocate(thread.0, if zeroed { instance } else { instance.uninitialised() });
+        let instance = if zeroed { instance } else { instance.uninitialised() };
+        let address = match storage {
+            Storage::Heap => self.place_on_heap(thread, instance, env),
+            Storage::Stack => self.memory.allocate(thread.0, instance),
+        };
         match (address, storage) {
             (Some(address), Storage::Stack) => self.threads[thread].objects.push(address),
             (None, Storage::Stack) => return Err(self.stack_overflow(thread)),
             (_, Storage::Heap) => self.refused |= address.is_none(),
         }
         self.assign(thread, Some(dst), Value::defined(address.unwrap_or(0).into()));
+        Ok(())
+    }
+
+    /// Ends the life of a stack object that the running activation has allocated.
+    fn free_on_stack(&mut self, thread: ThreadId, address: u64) -> Checked<()> {
+        let image = self.image();
+        let state = &mut self.threads[thread];
+        let first = state.first_object as usize + image.functions[state.func].slots.len();
+        match state.objects[first..].iter().position(|object| *object == address) {
+            Some(index) => _ = state.objects.remove(first + index),
+            None => {
+                let fault = Fault { kind: ViolationKind::InvalidFree, address, len: 0, intent: Intent::Free };
+                return Err(self.fault(thread, fault));
+            }
+        }
+        let pc = state.pc;
+        self.memory.end(address, thread.0, pc);
         Ok(())
     }
 

@@ -138,7 +138,8 @@ impl Machine<'_> {
         at: u64,
         operand: u64,
     ) -> Checked<Option<i64>> {
-        if self.sync_wait(thread, step, at, operand).is_some() {
+        let wait = self.sync_wait(thread, step, at, operand);
+        if wait.is_some_and(|wait| !self.may_wake_unasked(thread, wait)) {
             return Ok(None);
         }
         self.sync_now(thread, step, at, operand).map(Some)
@@ -159,23 +160,30 @@ impl Machine<'_> {
             }
             SyncStep::Lock(LockKind::Spin) => {
                 let owner = word(LOCK)?;
-                (owner != 0).then_some(Wait::Lock { address: at, owner: holder(owner) })
+                (owner != 0 && owner != DESTROYED).then_some(Wait::Lock { address: at, owner: holder(owner) })
             }
             SyncStep::ReadLock => {
+                if word(WRITER)? == DESTROYED {
+                    return None;
+                }
                 let writer = holder(word(WRITER)?);
                 (writer.is_some() && writer != Some(thread)).then_some(Wait::ReadLock { address: at, writer })
             }
             SyncStep::WriteLock => {
+                if word(WRITER)? == DESTROYED {
+                    return None;
+                }
                 let writer = holder(word(WRITER)?);
                 let waits = writer != Some(thread) && (writer.is_some() || word(READERS)? != 0);
                 waits.then_some(Wait::WriteLock { address: at, writer })
             }
             SyncStep::CondWake { timed } => {
-                let awake = timed || self.spurious_wakeups;
-                let awake = awake || self.sleepers.get(&at).is_none_or(|sleepers| sleepers.may_wake(thread));
+                let awake = timed || self.sleepers.get(&at).is_none_or(|sleepers| sleepers.may_wake(thread));
                 (!awake).then_some(Wait::Signal { address: at })
             }
             SyncStep::SemWait => (word(0)? == 0).then_some(Wait::Semaphore { address: at }),
+            // (A barrier that has been destroyed since has let everybody go.)
+            SyncStep::BarrierLeave if self.threads[thread].at_barrier != Some(at) => None,
             SyncStep::BarrierLeave => {
                 let full = operand & 1 == 1 || word(GENERATION)? != (operand >> 1) as u32;
                 (!full).then_some(Wait::Barrier { address: at })
@@ -192,23 +200,34 @@ impl Machine<'_> {
                 self.set_words(thread, at, &[(LOCK, 0), (COUNT, 0), (OWNER, 0), kind])
             }
             SyncStep::LockInit(LockKind::Spin) | SyncStep::CondInit => self.set_words(thread, at, &[(0, 0)]),
-            SyncStep::LockDestroy(LockKind::Mutex) => match self.word(thread, at, LOCK)? {
-                0 => self.set_words(thread, at, &[(self.kind_offset(), DESTROYED)]),
-                _ => Ok(EBUSY),
-            },
-            SyncStep::LockDestroy(LockKind::Spin) => match self.word(thread, at, LOCK)? {
-                0 => Ok(0),
-                _ => Ok(EBUSY),
-            },
+            SyncStep::LockDestroy(LockKind::Mutex) => {
+                let kind = self.word(thread, at, self.kind_offset())?;
+                self.check_not_destroyed(thread, at, kind == DESTROYED)?;
+                if self.word(thread, at, LOCK)? != 0 {
+                    let owner = self.word(thread, at, OWNER)?;
+                    return Err(self.destroyed_in_use(thread, at, holder(owner)));
+                }
+                self.set_words(thread, at, &[(self.kind_offset(), DESTROYED)])
+            }
+            SyncStep::LockDestroy(LockKind::Spin) => {
+                let owner = self.word(thread, at, LOCK)?;
+                self.check_not_destroyed(thread, at, owner == DESTROYED)?;
+                if owner != 0 {
+                    return Err(self.destroyed_in_use(thread, at, holder(owner)));
+                }
+                self.set_words(thread, at, &[(LOCK, DESTROYED)])
+            }
             SyncStep::Lock(LockKind::Mutex) | SyncStep::CondRelock => self.lock_mutex(thread, at, EDEADLK),
             SyncStep::TryLock(LockKind::Mutex) => self.lock_mutex(thread, at, EBUSY),
             SyncStep::Unlock(LockKind::Mutex) => self.unlock_mutex(thread, at),
-            SyncStep::Lock(LockKind::Spin) | SyncStep::TryLock(LockKind::Spin) => match self.word(thread, at, LOCK)? {
-                0 => self.set_words(thread, at, &[(LOCK, thread.0 + 1)]),
-                _ => Ok(EBUSY),
-            },
+            SyncStep::Lock(LockKind::Spin) | SyncStep::TryLock(LockKind::Spin) => {
+                let owner = self.word(thread, at, LOCK)?;
+                self.check_not_destroyed(thread, at, owner == DESTROYED)?;
+                if owner == 0 { self.set_words(thread, at, &[(LOCK, thread.0 + 1)]) } else { Ok(EBUSY) }
+            }
             SyncStep::Unlock(LockKind::Spin) => {
                 let owner = self.word(thread, at, LOCK)?;
+                self.check_not_destroyed(thread, at, owner == DESTROYED)?;
                 self.check_owner(thread, at, owner)?;
                 self.set_words(thread, at, &[(LOCK, 0)])
             }
@@ -265,9 +284,7 @@ impl Machine<'_> {
     /// Takes a mutex, which the caller knows to be free unless `busy` is what to return otherwise.
     fn lock_mutex(&mut self, thread: ThreadId, at: u64, busy: i64) -> Checked<i64> {
         let kind = self.word(thread, at, self.kind_offset())?;
-        if kind == DESTROYED {
-            return Ok(EINVAL);
-        }
+        self.check_not_destroyed(thread, at, kind == DESTROYED)?;
         if self.word(thread, at, LOCK)? == 0 {
             return self.set_words(thread, at, &[(LOCK, 1), (COUNT, 1), (OWNER, thread.0 + 1)]);
         }
@@ -285,9 +302,7 @@ impl Machine<'_> {
             0 => 0,
             _ => self.word(thread, at, OWNER)?,
         };
-        if kind == DESTROYED {
-            return Ok(EINVAL);
-        }
+        self.check_not_destroyed(thread, at, kind == DESTROYED)?;
         if holder(owner) != Some(thread) && matches!(kind & 3, RECURSIVE | ERROR_CHECKING) {
             return Ok(EPERM);
         }
@@ -308,14 +323,38 @@ impl Machine<'_> {
         Err(self.violation(thread, ViolationKind::InvalidUnlock, format!("unlock of {lock}, which {state}")))
     }
 
+    fn check_not_destroyed(&self, thread: ThreadId, at: u64, is_destroyed: bool) -> Checked<()> {
+        if !is_destroyed {
+            return Ok(());
+        }
+        let message = format!("use of {}, which was destroyed", self.describe_address(at));
+        Err(self.violation(thread, ViolationKind::UseAfterDestroy, message))
+    }
+
+    fn destroyed_in_use(&self, thread: ThreadId, at: u64, owner: Option<ThreadId>) -> Box<Violation> {
+        let state = match owner {
+            Some(owner) => format!("is locked by {}", self.thread_name(owner)),
+            None => "is in use".to_string(),
+        };
+        let message = format!("destroy of {}, which {state}", self.describe_address(at));
+        self.violation(thread, ViolationKind::InvalidDestroy, message)
+    }
+
     fn read_write_lock(&mut self, thread: ThreadId, step: SyncStep, at: u64) -> Checked<i64> {
         if step == SyncStep::RwInit {
             return self.set_words(thread, at, &[(READERS, 0), (WRITER, 0)]);
         }
         let readers = self.word(thread, at, READERS)?;
-        let writer = holder(self.word(thread, at, WRITER)?);
+        let writer = self.word(thread, at, WRITER)?;
+        self.check_not_destroyed(thread, at, writer == DESTROYED)?;
+        let writer = holder(writer);
         match step {
-            SyncStep::RwDestroy if readers != 0 || writer.is_some() => Ok(EBUSY),
+            SyncStep::RwDestroy if readers != 0 || writer.is_some() => {
+                let is_reader = |other: &ThreadId| self.threads[*other].read_locks.contains(&at);
+                let owner = writer.or_else(|| self.threads.ids().find(is_reader));
+                Err(self.destroyed_in_use(thread, at, owner))
+            }
+            SyncStep::RwDestroy => self.set_words(thread, at, &[(WRITER, DESTROYED)]),
             SyncStep::ReadLock | SyncStep::WriteLock if writer == Some(thread) => Ok(EDEADLK),
             SyncStep::ReadLock | SyncStep::TryReadLock if writer.is_none() => {
                 self.threads[thread].read_locks.push(at);
@@ -348,10 +387,15 @@ impl Machine<'_> {
     }
 
     fn condition(&mut self, thread: ThreadId, step: SyncStep, at: u64, mutex: u64) -> Checked<i64> {
+        let is_asleep = self.sleepers.get(&at).is_some_and(|sleepers| sleepers.position(thread).is_some());
+        if matches!(step, SyncStep::CondWake { .. }) && !is_asleep {
+            // The condition variable was destroyed after the thread had been given a signal: it may be gone.
+            return Ok(0);
+        }
         // Nothing is kept in the object, but it must be one.
         self.word(thread, at, 0)?;
         match step {
-            SyncStep::CondDestroy => return Ok(if self.sleepers.contains_key(&at) { EBUSY } else { 0 }),
+            SyncStep::CondDestroy => return self.destroy_condition(thread, at),
             SyncStep::CondSleep => {
                 let result = self.unlock_mutex(thread, mutex)?;
                 if result == 0 {
@@ -365,6 +409,7 @@ impl Machine<'_> {
         let mut result = 0;
         match step {
             SyncStep::CondWake { timed } => {
+                self.threads[thread].sleeps_on = false;
                 let signalled = sleepers.wake(thread);
                 result = if signalled || !timed { 0 } else { ETIMEDOUT };
             }
@@ -375,6 +420,20 @@ impl Machine<'_> {
             self.sleepers.remove(&at);
         }
         Ok(result)
+    }
+
+    /// Those who have been given a signal are on their way; the others would sleep for ever.
+    fn destroy_condition(&mut self, thread: ThreadId, at: u64) -> Checked<i64> {
+        let Some(sleepers) = self.sleepers.get(&at) else { return Ok(0) };
+        if sleepers.tokens.len() < sleepers.threads.len() {
+            let names: Vec<&str> = sleepers.threads.iter().map(|sleeper| self.thread_name(*sleeper)).collect();
+            let message = format!("destroy of {}, on which {} sleeps", self.describe_address(at), names.join(", "));
+            return Err(self.violation(thread, ViolationKind::InvalidDestroy, message));
+        }
+        for sleeper in self.sleepers.remove(&at).map(|sleepers| sleepers.threads).unwrap_or_default() {
+            self.threads[sleeper].sleeps_on = false;
+        }
+        Ok(0)
     }
 
     fn semaphore(&mut self, thread: ThreadId, step: SyncStep, at: u64, initial: u32) -> Checked<i64> {
@@ -400,7 +459,9 @@ impl Machine<'_> {
                 return self.set_words(thread, at, &words);
             }
             SyncStep::BarrierLeave => {
-                self.word(thread, at, GENERATION)?;
+                if self.threads[thread].at_barrier.take() == Some(at) {
+                    self.word(thread, at, GENERATION)?;
+                }
                 return Ok(if operand & 1 == 1 { -1 } else { 0 });
             }
             _ => {}
@@ -409,7 +470,13 @@ impl Machine<'_> {
         let arrived = self.word(thread, at, ARRIVED)?;
         let generation = self.word(thread, at, GENERATION)?;
         if step == SyncStep::BarrierDestroy {
-            return if arrived > 0 { Ok(EBUSY) } else { self.set_words(thread, at, &[(EXPECTED, 0)]) };
+            if arrived > 0 {
+                return Err(self.destroyed_in_use(thread, at, None));
+            }
+            // It waits for those who have not left yet. That they leave is seen by no other thread, so that they may
+            // as well do so later, but without the barrier.
+            self.threads.iter_mut().filter(|other| other.at_barrier == Some(at)).for_each(|t| t.at_barrier = None);
+            return self.set_words(thread, at, &[(EXPECTED, 0)]);
         }
         if expected == 0 {
             let message = format!("wait at {}, which is not an initialised barrier", self.describe_address(at));
@@ -422,6 +489,7 @@ impl Machine<'_> {
             [(ARRIVED, arrived + 1), (GENERATION, generation)]
         };
         self.set_words(thread, at, &words)?;
+        self.threads[thread].at_barrier = Some(at);
         Ok(i64::from(generation) << 1 | i64::from(last))
     }
 
