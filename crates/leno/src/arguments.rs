@@ -43,6 +43,15 @@ pub enum Command {
         leno check --property race,deadlock -DN=4 main.c queue.c\n  \
         leno check --timeout 60 --stats examples/peterson.c")]
     Check(Check),
+    /// Prove assertions for any number of threads, without any bound
+    ///
+    /// Says SAFE (exit code 0) if the assertions hold for any number of threads, any schedule and any input, or UNKNOWN
+    /// with what could not be excluded (2). It does not look for violations: `leno check` does.
+    #[command(after_help = "Examples:\n  \
+        leno prove server.c\n  \
+        leno prove --replicate worker pool.c\n  \
+        leno prove --entry push,pop queue.c")]
+    Prove(Prove),
     /// Force a violation that was found before on the real program
     ///
     /// Builds the program of a witness again, with the user's own compiler, and makes it follow the witness's schedule,
@@ -156,6 +165,39 @@ pub struct Check {
     /// Write the staged engine's first question to this file, as SMT-LIB 2 for any solver
     #[arg(long, value_name = "FILE")]
     pub dump_smt2: Option<PathBuf>,
+    /// Arguments of the program
+    #[arg(last = true, value_name = "ARGS")]
+    pub args: Vec<OsString>,
+}
+
+#[derive(Args, Debug)]
+pub struct Prove {
+    #[command(flatten)]
+    pub program: Sources,
+    /// What to prove: assert, overflow, race [default: assert]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub property: Vec<String>,
+    /// Take the program as a library: each of these functions is run by any number of threads at any time
+    #[arg(long, value_name = "FUNCTIONS", value_delimiter = ',')]
+    pub entry: Vec<String>,
+    /// Wherever a thread is started in one of these functions, any number of them are
+    #[arg(long, value_name = "FUNCTIONS", value_delimiter = ',')]
+    pub replicate: Vec<String>,
+    /// Give up after this many seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<f64>,
+    /// Give up when this much memory is used [default: three quarters of what there is]
+    #[arg(long, value_name = "MIB")]
+    pub memory: Option<u64>,
+    /// Show what was found to hold, place by place
+    #[arg(long)]
+    pub show_invariants: bool,
+    /// Say on standard error what it took
+    #[arg(long)]
+    pub stats: bool,
+    /// Only the verdict
+    #[arg(long, short)]
+    pub quiet: bool,
     /// Arguments of the program
     #[arg(last = true, value_name = "ARGS")]
     pub args: Vec<OsString>,
@@ -396,6 +438,7 @@ impl Cli {
             let sources = match &mut self.command {
                 Command::Replay(_) => return self.command,
                 Command::Check(check) => &mut check.program,
+                Command::Prove(prove) => &mut prove.program,
                 Command::Run(run) => &mut run.program,
                 Command::Dump(dump) => &mut dump.program,
                 Command::EmitC(emit) => &mut emit.program,

@@ -12,6 +12,7 @@ use leno_explore::Explorer;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{Body, Instr, Op, Program, Property};
 use leno_ir::witness::Witness;
+use leno_prove::Prover;
 use leno_replay::{ReplayOptions, Replayed};
 use leno_report::text;
 use std::collections::BTreeSet;
@@ -27,6 +28,8 @@ pub enum EngineChoice {
     Explore,
     /// All schedules in one formula.
     Staged,
+    /// Invariants, for any number of threads.
+    Prove,
 }
 
 /// What to look for, how, and what that may take.
@@ -152,6 +155,7 @@ impl<'a> Checking<'a> {
             EngineChoice::Auto => self.by_turns(),
             EngineChoice::Explore => self.ask(&Explorer, self.timeout),
             EngineChoice::Staged => self.ask(&self.options.staged, self.timeout),
+            EngineChoice::Prove => self.ask(&Prover, self.timeout),
         }
     }
 

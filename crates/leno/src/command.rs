@@ -1,6 +1,6 @@
 //! What each command does, and with which exit code it ends.
 
-use crate::arguments::{Calls, Check, Command, Dump, EmitC, Mode, Replay, Run, Sources};
+use crate::arguments::{Calls, Check, Command, Dump, EmitC, Mode, Prove, Replay, Run, Sources};
 use crate::memory::MemoryLimit;
 use crate::prediction::{execute_predict, execute_record, standard_input};
 use leno::{
@@ -55,6 +55,7 @@ impl From<Status> for ExitCode {
 pub fn execute(command: Command) -> Status {
     let result = match &command {
         Command::Check(check) => execute_check(check),
+        Command::Prove(prove) => execute_prove(prove),
         Command::Replay(replay) => execute_replay(replay),
         Command::Run(run) => execute_run(run),
         Command::Dump(dump) => execute_dump(dump),
@@ -142,6 +143,64 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
     let report = checked.report(&compiled.program);
     let shown = if check.quiet { report.lines().next().unwrap_or_default().to_string() + "\n" } else { report };
     print(&shown)?;
+    Ok(match checked.verdict {
+        Verdict::Safe => Status::Program(0),
+        Verdict::Unsafe(..) => Status::Violation,
+        Verdict::Unknown(_) => Status::NoVerdict,
+    })
+}
+
+fn execute_prove(prove: &Prove) -> Result<Status, Status> {
+    let properties = match prove.property.is_empty() {
+        true => Properties { assertion: true, ..Properties::NONE },
+        false => properties(&prove.property)?,
+    };
+    let (cancel, progress) = (Cancel::default(), leno::Progress::default());
+    let memory = MemoryLimit::watch(prove.memory, &cancel, &progress);
+    let mut sources = prove.program.clone();
+    sources.check_overflow |= properties.overflow;
+    let compiled = match prove.entry.is_empty() {
+        true => load_to_run(&sources, &prove.args)?,
+        false => load(&sources)?,
+    };
+    let opened = match prove.entry.is_empty() {
+        true => Ok(compiled.program),
+        false => leno_prove::open(&compiled.program, &prove.entry),
+    };
+    let program = opened.and_then(|program| leno_prove::replicate(&program, &prove.replicate)).map_err(|message| {
+        say(&format!("error: {message}\n"));
+        Status::BadInput
+    })?;
+    stop_on_interrupt(&cancel);
+    let options = CheckOptions {
+        engine: EngineChoice::Prove,
+        task: Task::new(properties),
+        timeout: prove.timeout.filter(|seconds| *seconds >= 0.0).map(Duration::from_secs_f64),
+        memory: Some(memory.mebibytes),
+        cancel,
+        progress,
+        ..CheckOptions::default()
+    };
+    let start = Instant::now();
+    let checked = leno::check_program(&program, &options);
+    if prove.show_invariants {
+        let limits = leno_engine::Limits::default().with_cancel(&options.cancel);
+        let limits = match options.timeout {
+            Some(timeout) => limits.within(timeout),
+            None => limits,
+        };
+        let context = leno_engine::Context::within(limits);
+        match leno_prove::show_invariants(&leno_ir::analysis::facts::Facts::new(&program), &context) {
+            Ok(text) => _ = print(&text)?,
+            Err(reason) => say(&format!("there are no invariants: {reason}\n")),
+        }
+    }
+    memory.release();
+    if prove.stats {
+        say(&format!("{}seconds: {:.3}\n", checked.statistics, start.elapsed().as_secs_f64()));
+    }
+    let report = checked.report(&program);
+    print(&if prove.quiet { report.lines().next().unwrap_or_default().to_string() + "\n" } else { report })?;
     Ok(match checked.verdict {
         Verdict::Safe => Status::Program(0),
         Verdict::Unsafe(..) => Status::Violation,

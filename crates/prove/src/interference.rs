@@ -1,0 +1,149 @@
+//! Which stops may two threads be at, at the same time? (Paper 002, section 4 and Figure 3.)
+//!
+//! The paper deduces *coreachable* pairs of locations from the invariants: two threads are together at the beginning; if
+//! they may be at `a` and `b`, and the step of the one at `a` is not excluded by what is known at `b`, they may be at `a'`
+//! and `b`. It is enough to look at two threads at a time, because the others are accounted for by the invariants. Here the
+//! two come together when one of them is created, or created by a third one that may be together with the other. What is
+//! known at `a` and at `b` about the cells that both see is put together before the step is made (the paper compares it
+//! with a finite set of conditions only), and a pair is left out, too, if the facts about creation, joins and barriers or
+//! about locks exclude it, or if both are in atomic sections.
+//!
+//! **What a thread sees.** The invariant at a stop is about the states in which no *other* thread is in the middle of an
+//! atomic section; and about a cell that a lock protects, if the thread does not hold the lock, it is about the value that
+//! the cell had when the lock was last free. So a thread interferes with others not when it stores, but when others could
+//! see it: at the end of a section, when it gives up a lock, or at once if there is neither (`State::dirty`). This is sound:
+//! nobody accesses such a cell without the lock, so the value between does not matter to anybody; and when a thread gets the
+//! lock, or begins a section, the value is the one that the last thread left.
+
+use crate::cells::Cells;
+use crate::code::{Code, StopId};
+use crate::machine::Segment;
+use crate::state::State;
+use leno_ir::index::{Idx, IndexVec};
+
+/// A symmetric relation between stops.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Coreachable {
+    words: usize,
+    rows: Vec<u64>,
+    stops: usize,
+}
+
+impl Coreachable {
+    pub fn none(stops: usize) -> Coreachable {
+        let words = stops.div_ceil(64);
+        Coreachable { words, rows: vec![0; words * stops], stops }
+    }
+
+    pub fn contains(&self, a: StopId, b: StopId) -> bool {
+        self.rows[a.index() * self.words + b.index() / 64] >> (b.index() % 64) & 1 == 1
+    }
+
+    fn insert(&mut self, a: StopId, b: StopId) -> bool {
+        let is_new = !self.contains(a, b);
+        self.rows[a.index() * self.words + b.index() / 64] |= 1 << (b.index() % 64);
+        self.rows[b.index() * self.words + a.index() / 64] |= 1 << (a.index() % 64);
+        is_new
+    }
+
+    /// The stops at which another thread may be.
+    pub fn with(&self, stop: StopId) -> impl Iterator<Item = StopId> + '_ {
+        (0..self.stops).map(StopId::new).filter(move |other| self.contains(stop, *other))
+    }
+
+    /// How many pairs there are, in either order.
+    pub fn count(&self) -> usize {
+        self.rows.iter().map(|word| word.count_ones() as usize).sum()
+    }
+}
+
+/// What deductions need to know of the program.
+#[derive(Debug)]
+pub struct Interference<'a, 'p> {
+    code: &'a Code<'a, 'p>,
+    cells: &'a Cells,
+}
+
+impl<'a, 'p> Interference<'a, 'p> {
+    pub fn new(code: &'a Code<'a, 'p>, cells: &'a Cells) -> Interference<'a, 'p> {
+        Interference { code, cells }
+    }
+
+    /// What a thread at one stop knows, together with what another one knows at another.
+    pub fn both(&self, mine: &State<'p>, theirs: &State<'p>) -> State<'p> {
+        mine.with_cells_of(theirs, |cell| self.cells.is_shared(cell))
+    }
+
+    pub fn is_exclusive(&self, stop: StopId) -> bool {
+        self.code.is_exclusive(self.code.stops()[stop])
+    }
+
+    /// Whether creation, joins, barriers, locks and sections let two threads be at these stops.
+    pub fn may_be_together(&self, a: StopId, b: StopId) -> bool {
+        let (left, right) = (self.code.stops()[a], self.code.stops()[b]);
+        let (left_root, right_root) = (self.code.root_of(left), self.code.root_of(right));
+        let (left_place, right_place) = (self.code.place(left), self.code.place(right));
+        let (parallel, locksets) = (self.code.facts.parallel(), self.code.facts.locksets());
+        if self.is_exclusive(a) && self.is_exclusive(b) {
+            return false;
+        }
+        if !parallel.may_overlap((left_root, left_place), (right_root, right_place)) {
+            return false;
+        }
+        match (locksets.held_in(left_root, left_place), locksets.held_in(right_root, right_place)) {
+            (Some(left), Some(right)) => !left.excludes(right),
+            _ => false,
+        }
+    }
+
+    /// All pairs that follow from the invariants and from the pairs there are. `run` executes a segment.
+    pub fn deduce(
+        &self,
+        pairs: &mut Coreachable,
+        invariants: &IndexVec<StopId, State<'p>>,
+        mut run: impl FnMut(StopId, &State<'p>) -> std::rc::Rc<Segment<'p>>,
+        is_interrupted: impl Fn() -> bool,
+    ) {
+        let mut work: Vec<(StopId, StopId)> = Vec::new();
+        for stop in invariants.ids() {
+            work.extend(pairs.with(stop).map(|other| (stop, other)));
+        }
+        let add = |pairs: &mut Coreachable, work: &mut Vec<(StopId, StopId)>, a: StopId, b: StopId| {
+            let is_possible = !invariants[a].is_never() && !invariants[b].is_never();
+            if is_possible && !pairs.contains(a, b) && self.may_be_together(a, b) {
+                pairs.insert(a, b);
+                work.extend([(a, b), (b, a)]);
+            }
+        };
+        // A new thread is together with the one that has started it.
+        for stop in invariants.ids().filter(|stop| !invariants[*stop].is_never()) {
+            let segment = run(stop, &invariants[stop]);
+            for child in segment.started.iter().filter_map(|(root, _)| self.code.stop(self.code.entry(*root))) {
+                for next in segment.next.keys() {
+                    add(pairs, &mut work, *next, child);
+                }
+            }
+        }
+        let mut steps = 0u32;
+        while let Some((mover, other)) = work.pop() {
+            steps = steps.wrapping_add(1);
+            if steps.is_multiple_of(256) && is_interrupted() {
+                return;
+            }
+            if self.is_exclusive(other) {
+                continue;
+            }
+            let state = self.both(&invariants[mover], &invariants[other]);
+            if state.is_never() {
+                continue;
+            }
+            let segment = run(mover, &state);
+            for next in segment.next.keys() {
+                add(pairs, &mut work, *next, other);
+            }
+            for child in segment.started.iter().filter_map(|(root, _)| self.code.stop(self.code.entry(*root))) {
+                add(pairs, &mut work, child, other);
+            }
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! The prover: assertions that hold for any number of threads and without any bound.
+//!
+//! By paper 002 (Farzan and Kincaid): invariants of threads follow from what other threads do to shared memory, and what
+//! these can do follows from the invariants. Neither depends on how many threads there are, so that a thread that is
+//! created in a loop is no harder than one that is created once. The answer is SAFE or UNKNOWN, never UNSAFE.
+//!
+//! | file | what is in it |
+//! |---|---|
+//! | `code` | the code of all threads with calls expanded; where threads are interrupted |
+//! | `cells` | which memory is followed, and which locks protect it |
+//! | `state` | what is known of one thread at one place |
+//! | `evaluate`, `machine` | what expressions and instructions do to that |
+//! | `interference` | which places two threads may be at together, and what one does to the other (Figure 3) |
+//! | `coarsen` | invariants and interference from each other (Algorithm 1) |
+//! | `conditions` | the invariants once more, as verification conditions for the solver |
+//! | `races`, `ownership` | which accesses may race |
+//! | `replicate` | any number of threads in place of one |
+//! | `explain` | why an assertion was not proved |
+
+mod cells;
+mod coarsen;
+mod code;
+mod conditions;
+mod evaluate;
+mod explain;
+mod interference;
+mod machine;
+mod ownership;
+mod races;
+mod replicate;
+mod state;
+
+use cells::Cells;
+use coarsen::Coarsening;
+use code::{Code, Refusal};
+use conditions::Conditions;
+use leno_engine::{Context, Covered, Engine, Outcome, Properties, Reason, Statistics, Task, Unknown, Verdict};
+use leno_ir::analysis::facts::Facts;
+use leno_ir::program::{Place, Property};
+use machine::Failure;
+use std::collections::{BTreeMap, BTreeSet};
+
+pub use replicate::{open, replicate};
+
+/// The engine.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Prover;
+
+impl Engine for Prover {
+    fn name(&self) -> &'static str {
+        "prover"
+    }
+
+    fn check(&self, facts: &Facts<'_>, task: &Task, context: &Context) -> Outcome {
+        let mut statistics = Statistics::default();
+        let (verdict, covered) = match prove(facts, task, context, &mut statistics) {
+            Ok(()) => {
+                let statement = "proved for any number of threads, any schedule and any input";
+                (Verdict::Safe, Covered::statement(statement))
+            }
+            Err(Unproved { reason, advice, details }) => {
+                let covered = Covered { details, ..Covered::statement("not everything was proved") };
+                (Verdict::Unknown(Unknown { reason, advice }), covered)
+            }
+        };
+        Outcome { verdict, covered, assumptions: Vec::new(), statistics }
+    }
+}
+
+/// The invariants of a program as text, a line for each place at which threads may be interrupted; or why there are none.
+pub fn show_invariants(facts: &Facts<'_>, context: &Context) -> Result<String, String> {
+    let code = Code::new(facts).map_err(|refusal| refusal.reason)?;
+    let cells = Cells::new(&code);
+    let mut coarsening = Coarsening::new(&code, &cells, &context.limits);
+    let found = coarsening.coarsen().filter(|found| coarsening.is_inductive(found));
+    let found = found.ok_or("they could not be computed within the limits")?;
+    Ok(explain::invariants(&code, &cells, &found))
+}
+
+/// Why there is no proof.
+struct Unproved {
+    reason: Reason,
+    advice: String,
+    /// A line each.
+    details: Vec<String>,
+}
+
+impl Unproved {
+    fn because(reason: impl Into<String>, advice: impl Into<String>) -> Unproved {
+        Unproved { reason: Reason::Because(reason.into()), advice: advice.into(), details: Vec::new() }
+    }
+
+    fn stopped(context: &Context) -> Unproved {
+        match context.limits.stop() {
+            Some(stop) => {
+                Unproved { reason: Reason::Limit(stop), advice: "allow more".to_string(), details: Vec::new() }
+            }
+            None => Unproved::because("the invariants could not be confirmed", OTHER_ENGINE),
+        }
+    }
+}
+
+const OTHER_ENGINE: &str = "take another engine: leno check";
+
+fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Statistics) -> Result<(), Unproved> {
+    let asked = task.properties;
+    let Properties { assertion, overflow, race, .. } = asked;
+    if asked != (Properties { assertion, overflow, race, ..Properties::NONE }) {
+        let reason = "the prover decides assertions, overflows and races only";
+        return Err(Unproved::because(reason, "ask for --property assert, overflow or race"));
+    }
+    if facts.features().unknown_functions || !facts.calls().unknown().is_empty() {
+        let reason = "the program calls a function that Leno does not know, which may call functions of the program";
+        return Err(Unproved::because(reason, "add the file that defines it"));
+    }
+    let code = match Code::new(facts) {
+        Ok(code) => code,
+        Err(Refusal { reason, is_open: false }) if race && !assertion && !overflow => {
+            return report_races(facts, &races::races_by_facts(facts), Some(&reason));
+        }
+        Err(refusal) => return Err(Unproved::because(refusal.reason, OTHER_ENGINE)),
+    };
+    let cells = Cells::new(&code);
+    let mut coarsening = Coarsening::new(&code, &cells, &context.limits);
+    let found = coarsening.coarsen().ok_or_else(|| Unproved::stopped(context))?;
+    statistics.count("stops", code.stops().len() as u64);
+    statistics.count("cells", cells.len() as u64);
+    statistics.count("rounds", found.rounds);
+    statistics.count("pairs of stops", found.pairs.count() as u64);
+    if !coarsening.is_inductive(&found) {
+        return Err(Unproved::stopped(context));
+    }
+    let is_asked = |property: Property| match property {
+        Property::Assertion => assertion,
+        Property::SignedOverflow => overflow,
+        _ => false,
+    };
+    let mut failures: BTreeMap<Place, Failure<'_>> = BTreeMap::new();
+    for (stop, state) in found.invariants.iter_enumerated() {
+        for failure in coarsening.machine().run(stop, state).failures {
+            if is_asked(failure.property) {
+                failures.entry(code.place(failure.node)).or_insert(failure);
+            }
+        }
+    }
+    if let Some((_, first)) = failures.first_key_value() {
+        let (reason, advice) = explain::failure(&code, &cells, &coarsening, &found, first);
+        let others: BTreeSet<String> =
+            failures.keys().skip(1).map(|place| explain::at(facts.program(), *place)).collect();
+        let details = others.into_iter().map(|place| format!("nor was the assertion at {place} proved")).collect();
+        return Err(Unproved { details, ..Unproved::because(reason, advice) });
+    }
+    if race {
+        match facts.features().weak_order {
+            Some(_) => report_races(facts, &races::races_by_facts(facts), None)?,
+            None => report_races(facts, &races::races(&code, &found), None)?,
+        }
+    }
+    let conditions = Conditions::new(coarsening.machine(), &found, &context.limits, &is_asked);
+    let count = conditions.check().map_err(|what| match context.limits.stop() {
+        Some(_) => Unproved::stopped(context),
+        None => Unproved::because(format!("the proof was not confirmed: {what}"), OTHER_ENGINE),
+    })?;
+    statistics.count("verification conditions", count.conditions);
+    statistics.count("of them for the solver", count.solved);
+    Ok(())
+}
+
+/// `without_invariants`: why there are none.
+fn report_races(
+    facts: &Facts<'_>,
+    races: &BTreeSet<(Place, Place)>,
+    without_invariants: Option<&str>,
+) -> Result<(), Unproved> {
+    if races.is_empty() {
+        return Ok(());
+    }
+    let program = facts.program();
+    let pairs: BTreeSet<(String, String)> =
+        races.iter().map(|(first, second)| (explain::at(program, *first), explain::at(program, *second))).collect();
+    let mut details: Vec<String> = pairs
+        .iter()
+        .map(|(first, second)| format!("the access at {first} may race with the one at {second}"))
+        .collect();
+    details.extend(without_invariants.map(|why| format!("invariants were not computed: {why}")));
+    let reason = format!("{} pairs of accesses were not proved free of races", pairs.len());
+    let advice = "look for a race with leno check --property race";
+    Err(Unproved { details, ..Unproved::because(reason, advice) })
+}

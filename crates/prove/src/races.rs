@@ -1,0 +1,167 @@
+//! Which accesses may race, with any number of threads?
+//!
+//! Two accesses race if two threads may be about to make them at the same time, they have a byte in common, one of them
+//! writes, and not both are atomic. Every access to something shared is a stop, so the first part is what `interference` has
+//! deduced: creation and joins, locks, barriers and atomic sections exclude pairs, and so do flags and locks of the program's
+//! own, by the invariants. Where a pointer points is known better at a stop than in general, too. Where the program is too
+//! large, or recursive, the facts about places are all there is. So they are where an atomic access is weaker than `seq_cst`: two
+//! accesses may race then that are never about to happen at the same time (section 11 of the semantics page); but what creation,
+//! joins, barriers and locks keep apart, they order, too.
+//!
+//! An object that a thread has just allocated is its own for a while (`ownership`): accesses to it then race with nothing.
+
+use crate::coarsen::Coarsened;
+use crate::code::{Code, StopId};
+use crate::evaluate::Evaluator;
+use crate::ownership::owned_accesses;
+use leno_ir::analysis::facts::Facts;
+use leno_ir::analysis::locksets::may_conflict;
+use leno_ir::analysis::number::Number;
+use leno_ir::analysis::points_to::{AbstractId, AbstractObject};
+use leno_ir::analysis::sharing::Sharing;
+use leno_ir::program::{Expr, Op, Order, Place, SyncOp};
+use leno_ir::visit::AccessKind;
+use std::collections::BTreeSet;
+
+/// Some bytes of an object that an instruction may access.
+#[derive(Clone, Debug)]
+struct Touch {
+    object: AbstractId,
+    /// Where in it, and how many bytes; none: anywhere.
+    at: Option<(Number, u64)>,
+    writes: bool,
+    atomic: bool,
+}
+
+impl Touch {
+    fn conflicts(&self, other: &Touch) -> bool {
+        let overlap = match (&self.at, &other.at) {
+            (Some((here, bytes)), Some((there, others))) => here.overlaps(*bytes, there, *others),
+            _ => true,
+        };
+        self.object == other.object && overlap && (self.writes || other.writes) && !(self.atomic && other.atomic)
+    }
+}
+
+/// Two accesses that may race, the smaller place first.
+fn pair(a: Place, b: Place) -> (Place, Place) {
+    (a.min(b), a.max(b))
+}
+
+/// The races that the invariants do not exclude.
+pub fn races(code: &Code<'_, '_>, found: &Coarsened<'_>) -> BTreeSet<(Place, Place)> {
+    let (evaluator, owned) = (Evaluator { code }, owned_accesses(code.facts));
+    let mut all = BTreeSet::new();
+    let touches: Vec<Vec<Touch>> = found
+        .invariants
+        .iter_enumerated()
+        .map(|(stop, state)| {
+            let node = code.stops()[stop];
+            match state.is_never() || owned.contains(&code.place(node)) {
+                true => Vec::new(),
+                false => touched(code.facts, code.place(node), |expr| {
+                    let (object, offset) = evaluator.address(state, code.frame_of(node), expr)?;
+                    Some((object, Number::constant(offset)))
+                }),
+            }
+        })
+        .collect();
+    for (stop, mine) in found.invariants.ids().zip(&touches).filter(|(_, touches)| !touches.is_empty()) {
+        for other in found.pairs.with(stop).filter(|other| *other >= stop) {
+            let theirs = &touches[other.0 as usize];
+            if mine.iter().any(|touch| theirs.iter().any(|their| touch.conflicts(their))) {
+                all.insert(pair(shown(code, stop), shown(code, other)));
+            }
+        }
+    }
+    all
+}
+
+/// The place of an access that people know: where they call what comes with Leno.
+fn shown(code: &Code<'_, '_>, stop: StopId) -> Place {
+    let node = code.stops()[stop];
+    let (mut place, mut frame) = (code.place(node), code.frame_of(node));
+    let program = code.program();
+    let is_model = |place: Place| {
+        let file = program.files.get(program.functions[place.func].span.file);
+        file.is_some_and(|file| file.starts_with("<leno>"))
+    };
+    while let Some((caller, call)) = code.frames[frame].caller.filter(|_| is_model(place)) {
+        (place, frame) = (call, caller);
+    }
+    place
+}
+
+/// The races that the facts about places do not exclude.
+pub fn races_by_facts(facts: &Facts<'_>) -> BTreeSet<(Place, Place)> {
+    let owned = match facts.features().weak_order {
+        Some(_) => BTreeSet::new(),
+        None => owned_accesses(facts),
+    };
+    let accesses: Vec<(Place, Vec<Touch>)> = facts
+        .sharing()
+        .shared_accesses()
+        .iter()
+        .filter(|place| facts.calls().is_reachable(place.func) && !owned.contains(place))
+        .map(|place| (*place, touched(facts, *place, |_| None)))
+        .collect();
+    let mut all = BTreeSet::new();
+    for (number, (place, mine)) in accesses.iter().enumerate() {
+        for (other, theirs) in &accesses[number..] {
+            let is_conflict = mine.iter().any(|touch| theirs.iter().any(|their| touch.conflicts(their)));
+            if is_conflict && may_conflict(facts.parallel(), facts.locksets(), *place, *other) {
+                all.insert(pair(*place, *other));
+            }
+        }
+    }
+    all
+}
+
+/// What an instruction may access of what is shared. `address` knows some addresses better than the facts do.
+fn touched(facts: &Facts<'_>, place: Place, address: impl Fn(&Expr) -> Option<(AbstractId, Number)>) -> Vec<Touch> {
+    let program = facts.program();
+    let Some(op) = program.op(place) else { return Vec::new() };
+    let mut all = Vec::new();
+    let mut add = |pointer: &Expr, bytes: Option<u64>, writes: bool, atomic: bool| {
+        if let Some((object, number)) = address(pointer) {
+            all.push(Touch { object, at: bytes.map(|bytes| (number, bytes)), writes, atomic });
+            return;
+        }
+        let number = facts.offsets().number(program, place.func, pointer);
+        for object in facts.points_to().points_to(place.func, pointer).iter() {
+            let at = match facts.points_to().objects()[object] {
+                AbstractObject::Unknown => None,
+                _ => bytes.map(|bytes| (number.clone(), bytes)),
+            };
+            all.push(Touch { object, at, writes, atomic });
+        }
+    };
+    if let Some((access, kind)) = op.access() {
+        let is_update = matches!(op, Op::ReadModifyWrite { .. } | Op::CompareExchange { .. });
+        let is_atomic = is_update || access.order != Order::NotAtomic && !matches!(op, Op::Spawn { .. });
+        add(&access.ptr, Some(access.ty.bytes(program.model)), kind != AccessKind::Read, is_atomic);
+    }
+    match op {
+        Op::Free { ptr, .. } => add(ptr, None, true, false),
+        Op::ObjectSize { ptr, .. } => add(ptr, Some(1), false, true),
+        Op::Sync { op, at, .. } => {
+            add(at, Some(op.object_bytes(program.model).into()), true, op.object_use().is_atomic());
+            if let SyncOp::CondSleep { mutex } = op {
+                let bytes = SyncOp::CondRelock.object_bytes(program.model);
+                add(mutex, Some(bytes.into()), true, true);
+            }
+        }
+        Op::Call { .. } | Op::Spawn { .. } => {
+            let accessed = facts.points_to().may_access(program, place.func, op);
+            // (What a spawn stores itself is its access.)
+            let is_call = matches!(op, Op::Call { .. });
+            for object in accessed.all().iter().filter(|_| is_call) {
+                let writes = accessed.written.contains(object);
+                all.push(Touch { object, at: None, writes, atomic: false });
+            }
+        }
+        _ => {}
+    }
+    all.retain(|touch| facts.sharing().of(touch.object) == Sharing::Shared);
+    all
+}
