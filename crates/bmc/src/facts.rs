@@ -24,7 +24,8 @@ pub struct ProgramFacts<'p> {
     pub counted_locks: CountedLocks,
     pub has_assumptions: bool,
     pub has_condition_variables: bool,
-    /// Whether some atomic access has an order weaker than `seq_cst`: races are then those of C11's happens-before.
+    /// Whether some step may see what another thread has done without synchronising with it (a weaker order, an attempt
+    /// that fails): races are then those of C11's happens-before.
     pub has_weak_orders: bool,
     /// Whether locks are taken for reading.
     pub has_read_locks: bool,
@@ -76,7 +77,7 @@ impl<'p> ProgramFacts<'p> {
             counted_locks: counted_locks(program, common.calls(), points_to),
             has_assumptions: has_op(program, |op| matches!(op, Op::Assume { .. })),
             has_condition_variables: has_condition_variables(program),
-            has_weak_orders: common.features().weak_order.is_some(),
+            has_weak_orders: has_op(program, Op::may_see_without_order),
             has_read_locks: has_op(program, takes_read_lock),
             destroys_locks: has_op(program, destroys_lock),
             destroys_barriers: has_op(program, |op| matches!(op, Op::Sync { op: SyncOp::BarrierDestroy, .. })),

@@ -450,6 +450,15 @@ impl Op {
         let if_it_fails = matches!(self, Op::CompareExchange { failure, .. } if failure.is_weak());
         if_it_fails || self.access().is_some_and(|(access, _)| access.order.is_weak())
     }
+
+    /// Whether this step may see what another thread has done without synchronising with it: a weaker order, an attempt
+    /// that fails, a look at a semaphore. Only where there is such a step may accesses race that cannot be next to each
+    /// other.
+    pub fn may_see_without_order(&self) -> bool {
+        use SyncOp::{SemGetValue, SemTryWait, TryLock, TryReadLock, TryWriteLock};
+        let looks = |op: &SyncOp| matches!(op, TryLock(_) | TryReadLock | TryWriteLock | SemTryWait | SemGetValue);
+        self.is_weakly_ordered() || matches!(self, Op::Sync { op, .. } if looks(op))
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]

@@ -80,9 +80,9 @@ pub fn questions(
     (questions, left_out || too_many)
 }
 
-/// Whether races depend on the orders of atomics.
+/// Whether accesses may race that cannot be next to each other.
 pub(crate) fn has_weak_orders(program: &Program) -> bool {
-    has_op(program, Op::is_weakly_ordered)
+    has_op(program, Op::may_see_without_order)
 }
 
 /// The last accesses of threads to objects that another one frees, with these frees.

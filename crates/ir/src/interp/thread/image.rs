@@ -219,7 +219,7 @@ pub(in crate::interp) struct FunctionCode {
 /// Which memory orders the code has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct MemoryOrders {
-    /// Some atomic access has an order weaker than `seq_cst`.
+    /// Some step may see what another thread has done without synchronising with it.
     pub are_weak: bool,
     /// There is a fence that acquires.
     pub has_acquiring_fences: bool,
@@ -228,7 +228,7 @@ pub struct MemoryOrders {
 impl MemoryOrders {
     fn add(&mut self, next: Next<'_>) {
         let Next::Instr(instr) = next else { return };
-        self.are_weak |= instr.op.is_weakly_ordered();
+        self.are_weak |= instr.op.may_see_without_order();
         self.has_acquiring_fences |= matches!(instr.op, Op::Fence { order } if order.acquires());
     }
 }
