@@ -52,6 +52,13 @@ fn nor_where_atomic_sections_wait() {
     compare(&Shape::waiting(), count("LENO_AGREEMENT", 100), options);
 }
 
+/// Library calls on shared text, blocks whose variables are published, far indices, signals, freed memory, weak orders,
+/// locks that are renewed.
+#[test]
+fn nor_on_pitfalls() {
+    compare(&Shape::pitfalls(), count("LENO_AGREEMENT", 40), options);
+}
+
 /// Every call by a summary, wherever that is possible.
 #[test]
 fn summaries_of_functions_never_contradict_exploration() {
