@@ -46,7 +46,7 @@ impl Inputs {
     }
 
     /// How many of the planned values were asked for as planned. Where the next one was planned, there was less to
-    /// choose from: nobody could have told whether freed memory is given out again.
+    /// choose from: no thread could tell whether freed memory is given out again.
     pub fn as_planned(&self) -> usize {
         let differs = self.asked.iter().zip(&self.script).position(|(asked, planned)| asked.width != planned.width);
         differs.unwrap_or(self.script.len())

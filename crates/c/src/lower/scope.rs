@@ -6,7 +6,7 @@
 //! left and ends the lives of their variables, innermost first. (A `return` runs cleanups only: the end of the
 //! activation ends all lives. So does nothing happen to the variables of the outermost block.)
 //!
-//! A life begins where the declaration or the compound literal is reached: whoever uses the address from the round before
+//! A life begins where the declaration or the compound literal is reached: a thread that uses the address from the round before
 //! until then has lost the object. A jump that gets past declarations, into a block or forward in the same one,
 //! begins the lives of what it passes; a jump back leaves the variables alive until their declarations are reached
 //! again, except arrays of variable length, whose lives end (C11 6.2.4).

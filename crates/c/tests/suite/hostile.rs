@@ -1,4 +1,4 @@
-//! Input that nobody should write: the parser answers with a tree or a diagnostic at a place, never a panic, an
+//! Hostile input: the parser answers with a tree or a diagnostic at a place, never a panic, an
 //! overflow of the stack, or a long wait: a parser that is not linear would take hours for these.
 
 use leno_c::diagnostic::{Diagnostic, render};

@@ -1,8 +1,8 @@
 //! A search that knows nothing but the interpreter: every step that can be made in every state that can be reached.
 //!
-//! The only liberty it takes is that steps which nobody else can notice are made at once. States are remembered by a
+//! The only liberty it takes is that steps that no other thread can notice are made at once. States are remembered by a
 //! hash of all of them, so each is followed once. A thread that violates a property stops there, and the others go on:
-//! this is as if it had not been scheduled any more (inside of an atomic section nobody else could go on, so there the
+//! this is as if it had not been scheduled any more (inside of an atomic section no other thread could go on, so there the
 //! path ends).
 
 use leno_ir::index::Idx;

@@ -1,6 +1,6 @@
 // The environment, which is empty when the program starts: getenv, setenv, unsetenv, putenv, clearenv.
 //
-// A text that was in the environment stays where it is, as in the C library: whoever has its address may still use it.
+// A text that was in the environment stays where it is, as in the C library: a thread that has its address may still use it.
 
 void *malloc(unsigned long size);
 int *__errno_location(void);
