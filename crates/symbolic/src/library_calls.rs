@@ -55,6 +55,10 @@ pub struct Overwritten {
     pub condition: Term,
     /// It is a text: one of the bytes is the zero at its end.
     pub is_text: bool,
+    /// It is a text that is printed, from which none of the texts that are read may be taken.
+    pub is_printed: bool,
+    /// It is two words, which are less than these.
+    pub words_below: Option<[u64; 2]>,
     /// As of a [`Read`].
     pub parameter: u32,
 }
@@ -74,6 +78,8 @@ pub struct Effect {
     pub may_overrun: bool,
     /// It reads something that is not among its reads.
     pub reads_more: bool,
+    /// Its format asks for arguments that are not there.
+    pub lacks_arguments: bool,
 }
 
 /// The name that a function has in the standard.
@@ -107,9 +113,22 @@ pub fn call(around: &mut impl Surroundings, function: &Function, values: &[Optio
     let touches = touches(name);
     for touch in touches {
         call.touch(*touch)?;
+        if call.effect.lacks_arguments {
+            return Some(call.effect);
+        }
     }
     call.constrain_result()?;
     Some(call.effect)
+}
+
+/// What the two words are less than that a function writes which tells the time: seconds up to the year 2242, and a fraction
+/// of a second.
+fn words_below(name: &str) -> Option<[u64; 2]> {
+    match name {
+        "clock_gettime" => Some([1 << 33, 1_000_000_000]),
+        "gettimeofday" => Some([1 << 33, 1_000_000]),
+        _ => None,
+    }
 }
 
 /// A call whose effect is being collected.
@@ -182,6 +201,12 @@ impl<S: Surroundings> Call<'_, S> {
                 let fails = self.around.terms().eq(result, null);
                 let succeeds = self.around.terms().not(fails);
                 self.effect.writes.iter_mut().for_each(|write| write.condition = succeeds);
+            }
+            "sprintf" | "vsprintf" | "snprintf" | "vsnprintf" if !self.effect.lacks_arguments => {
+                let most = self.longest().unwrap_or(u64::MAX).min(i32::MAX as u64);
+                let most = self.number(most.into());
+                let fits = self.around.terms().ule(result, most);
+                self.effect.constraints.push(fits);
             }
             "read" | "pread" | "pread64" => self.returns_count(result, 2, true)?,
             "fread" | "fread_unlocked" => self.returns_count(result, 2, false)?,
@@ -277,8 +302,12 @@ impl<S: Surroundings> Call<'_, S> {
                 room?
             }
         };
-        let is_text = matches!(extent, Extent::Printed | Extent::PrintedWithin(_)) || self.name.starts_with("fgets");
-        self.effect.writes.push(Overwritten { address, bytes, condition: Term::TRUE, is_text, parameter });
+        let is_printed = matches!(extent, Extent::Printed | Extent::PrintedWithin(_));
+        let is_text = is_printed || self.name.starts_with("fgets");
+        let words_below = words_below(self.name);
+        let condition = Term::TRUE;
+        let write = Overwritten { address, bytes, condition, is_text, is_printed, words_below, parameter };
+        self.effect.writes.push(write);
         Some(())
     }
 
@@ -327,7 +356,9 @@ impl<S: Surroundings> Call<'_, S> {
                 None => return None,
             };
             let (parameter, is_text) = (arguments.parameter(), matches!(directive.conversion, b's' | b'['));
-            self.effect.writes.push(Overwritten { address, bytes, condition, is_text, parameter });
+            let (is_printed, words_below) = (false, None);
+            let write = Overwritten { address, bytes, condition, is_text, is_printed, words_below, parameter };
+            self.effect.writes.push(write);
         }
         Some(())
     }
@@ -359,7 +390,12 @@ impl<S: Surroundings> Call<'_, S> {
         }
         let area = self.first_argument(arguments)?;
         let parameter = arguments.parameter();
+        let room = if area == 0 { Some(0) } else { self.around.room(area) };
         for placed in directives {
+            if room.is_some_and(|room| placed.ends_at > room) {
+                self.effect.lacks_arguments = true;
+                return Some(());
+            }
             match self.printed(&placed, area)? {
                 Printed::Value => {}
                 Printed::Text { address, most } => {
@@ -369,8 +405,9 @@ impl<S: Surroundings> Call<'_, S> {
                     }
                 }
                 Printed::Count { address, bytes } => {
-                    let condition = Term::TRUE;
-                    self.effect.writes.push(Overwritten { address, bytes, condition, is_text: false, parameter });
+                    let (condition, is_text, is_printed, words_below) = (Term::TRUE, false, false, None);
+                    let write = Overwritten { address, bytes, condition, is_text, is_printed, words_below, parameter };
+                    self.effect.writes.push(write);
                 }
             }
         }

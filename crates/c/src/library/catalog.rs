@@ -177,6 +177,8 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("__memset_chk", "fill"),
     ("__sched_cpucount", "scheduling"),
     ("__stpcpy", "string_copy"),
+    ("__stpcpy_chk", "string_copy"),
+    ("__stpncpy_chk", "string_copy"),
     ("__strcat_chk", "string_copy"),
     ("__strcpy_chk", "string_copy"),
     ("__strdup", "string_duplicate"),

@@ -161,6 +161,12 @@ impl NativeCall<'_, '_> {
         }
     }
 
+    /// Whether some of these bytes were accessed already by this call.
+    pub fn has_touched(&self, address: u64, len: u64) -> bool {
+        let mut accesses = self.machine.touched.iter();
+        accesses.any(|access| access.address < address.saturating_add(len) && address < access.address + access.len)
+    }
+
     /// Records that bytes from outside may be written here, as many as there is room for.
     pub fn may_receive(&mut self, address: u64, most: u64) {
         let len = self.machine.memory.room(address).map_or(1, |room| room.min(most));
