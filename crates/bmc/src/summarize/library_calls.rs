@@ -16,7 +16,7 @@ use leno_ir::library_memory::holds_arguments;
 use leno_ir::program::{DataModel, Expr, FuncId, LocalId, ObjectKind};
 use leno_logic::term::{Sort, Term, Terms};
 use leno_symbolic::contents::Initial;
-use leno_symbolic::library_calls::{Overwritten, Read, ReadLength, Surroundings, call, standard_name};
+use leno_symbolic::library_calls::{Limits, Overwritten, Read, ReadLength, Surroundings, call, standard_name};
 
 /// The most bytes that a function may access in one piece.
 const MOST_BYTES: u64 = 1 << 16;
@@ -287,7 +287,7 @@ impl Execution<'_> {
         targets: ObjectSet,
         name: &str,
     ) -> Result<Option<State>, Refused> {
-        let Overwritten { address, bytes, condition, is_text, words_below, .. } = write;
+        let Overwritten { address, bytes, condition, is_text, limits, .. } = write;
         if bytes > MOST_BYTES {
             return Err(Refused::new(format!("`{name}` writes {bytes} bytes")));
         }
@@ -303,8 +303,8 @@ impl Execution<'_> {
         let mut at = 0;
         for (address, bytes) in self.pieces(address, bytes) {
             let value = self.terms.variable(Sort::Bits(bytes * 8), "from outside");
-            if let Some(limits) = words_below {
-                self.limit_words(value, at, bytes, limits);
+            if let Some(limits) = limits {
+                self.limit_numbers(value, at, bytes, limits);
             }
             at += bytes;
             for byte in 0..bytes {
@@ -330,13 +330,13 @@ impl Execution<'_> {
         Ok(Some(state))
     }
 
-    /// What is written at this offset of two words is less than these limits, as far as whole words are written at once.
-    fn limit_words(&mut self, value: Term, at: u32, bytes: u32, limits: [u64; 2]) {
-        let word = self.program.model.pointer_bytes() as u32;
-        for (start, limit) in [0, word].into_iter().zip(limits) {
-            if at <= start && start + word <= at + bytes && u128::from(limit) < 1 << (8 * word) {
-                let part = self.terms.extract(value, (start - at) * 8, word * 8);
-                let limit = self.terms.bits(word * 8, limit.into());
+    /// What is written at this offset of a row of numbers is less than its limits, as far as whole numbers are written at once.
+    fn limit_numbers(&mut self, value: Term, at: u32, bytes: u32, limits: Limits) {
+        for (start, limit) in (0..).step_by(limits.bytes as usize).zip(limits.below) {
+            let is_inside = at <= start && start + limits.bytes <= at + bytes;
+            if is_inside && u128::from(*limit) < 1 << (8 * limits.bytes) {
+                let part = self.terms.extract(value, (start - at) * 8, limits.bytes * 8);
+                let limit = self.terms.bits(limits.bytes * 8, (*limit).into());
                 let is_below = self.terms.ult(part, limit);
                 self.skeleton.constraints.push(is_below);
             }

@@ -130,6 +130,7 @@ impl Lowering<'_, '_> {
 
     /// A call that the library turns into instructions: its result, converted to what the declaration says.
     fn library_call(&mut self, id: ExprId, name: &str, passed: &[Passed]) -> Result<Option<Option<Expr>>> {
+        self.check_thread_function(id, name, passed)?;
         let ret = Scalar::of(self.types, self.type_of(id).ty);
         let args: Vec<Argument> =
             passed.iter().map(|arg| Argument { value: arg.value.clone(), ty: arg.kind() }).collect();

@@ -11,11 +11,18 @@ use super::body::Lowering;
 use super::call::Passed;
 use super::link::Origin;
 use super::scalar::Scalar;
+use crate::diagnostic::{Diagnostic, Result};
 use crate::library::BEYOND_ARRAY;
 use crate::typed::{ExprId, ExprKind};
 use leno_ir::interp::directive::{Count, Print, Scan};
 use leno_ir::library_memory::{Arguments, Touch, touches};
 use leno_ir::program::{BinaryOp, Expr, FloatKind, FuncId, Property, Type};
+
+/// Functions of which Leno knows nothing but that they read a text, the first argument.
+const READS_NAME: [&str; 24] = [
+    "access", "chdir", "chmod", "chown", "creat", "dlopen", "lstat", "mkdir", "mkfifo", "open", "open64", "opendir", "popen",
+    "readlink", "rename", "rmdir", "sem_open", "sem_unlink", "shm_open", "shm_unlink", "stat", "symlink", "system", "truncate",
+];
 
 /// What a directive wants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,10 +53,29 @@ impl Lowering<'_, '_> {
         checked
     }
 
+    /// A thread must start in a function that is known.
+    pub(super) fn check_thread_function(&self, id: ExprId, name: &str, passed: &[Passed]) -> Result<()> {
+        let starts_thread = matches!(name, "pthread_create" | "thrd_create" | "__VERIFIER_thread_create");
+        for arg in passed.iter().filter(|_| starts_thread) {
+            if let Expr::Function(function) = arg.value
+                && let Some(function) = self.name_of_external(function)
+            {
+                let message = format!("a thread starts in `{function}`, which is defined nowhere");
+                return Err(Box::new(Diagnostic::error(self.span_of(id), message).help("add the file that defines it")));
+            }
+        }
+        Ok(())
+    }
+
     /// What can be said before a function is called that is defined nowhere.
     pub(super) fn check_use_before(&mut self, id: ExprId, target: FuncId, passed: &[Passed]) {
         let Some(name) = self.name_of_external(target) else { return };
         self.check_format(&name, passed);
+        if let (true, Some(text)) = (READS_NAME.contains(&name.as_str()), passed.first())
+            && text.scalar == Some(Scalar::Pointer)
+        {
+            self.b.load(text.value.clone(), Type::Int(8));
+        }
         if let ("fgets" | "fgets_unlocked", Some(room), Some(size)) = (name.as_str(), self.room_of_target(id), passed.get(1)) {
             let size = self.b.convert(size.value.clone(), size.scalar.unwrap_or(Scalar::INT), Scalar::INT);
             self.assert_room(BinaryOp::SLe, size, room);
