@@ -339,7 +339,7 @@ impl Reader {
         let variables = self.variables.len();
         let thread = |(id, thread): (ThreadIndex, &ThreadReader)| {
             let (name, events) = (thread.name.clone(), thread.events.clone());
-            (id, ThreadEvents { name, events, finished: false, inputs: Vec::new() })
+            (id, ThreadEvents { name, events, finished: false, points: 0, inputs: Vec::new() })
         };
         let ctp = TraceProgram {
             terms,

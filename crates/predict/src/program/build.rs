@@ -40,7 +40,7 @@ impl FirstPass {
         let sharing = Sharing::new(program, &instances, &must, &pass);
         let gaps = gaps(trace, &summaries);
         let thread =
-            |ThreadSummary { name, finished, inputs, .. }| ThreadEvents { name, events: Vec::new(), finished, inputs };
+            |ThreadSummary { name, finished, points, inputs, .. }| ThreadEvents { name, events: Vec::new(), finished, points, inputs };
         let threads = summaries.into_iter().map(|(id, summary)| (id, thread(summary))).collect();
         Ok(FirstPass { private, instances, must, sharing, threads, gaps })
     }

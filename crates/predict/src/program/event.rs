@@ -182,6 +182,8 @@ pub struct ThreadEvents {
     pub events: Vec<EventId>,
     /// The thread ended in the recorded run.
     pub finished: bool,
+    /// How many schedule points it passed.
+    pub points: u32,
     pub inputs: Vec<InputValue>,
 }
 

@@ -119,6 +119,9 @@ impl Stream<'_, '_> {
             let is_last = self.is_over && inside.len() == order.len();
             if is_last || matches!(reach, Reach::First | Reach::Stopped(_)) {
                 progress.stats.events += order.len();
+                if is_last && !matches!(reach, Reach::First | Reach::Stopped(_)) {
+                    progress.gaps.extend(confirmer.follow_run(&ctp, &self.prefix.segments, &order));
+                }
                 return confirmer.conclude(within, progress.gaps, progress.stats);
             }
             let gone = &order[..size / 2];

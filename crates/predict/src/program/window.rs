@@ -177,7 +177,7 @@ impl<'a> Cutter<'a> {
             list.push(self.add(event, next.origin));
         }
         let (name, finished) = (thread.name.clone(), thread.finished);
-        self.threads.insert(id, ThreadEvents { name, events: list, finished, inputs: Vec::new() });
+        self.threads.insert(id, ThreadEvents { name, events: list, finished, points: 0, inputs: Vec::new() });
     }
 
     fn add(&mut self, event: Event, origin: Option<EventId>) -> EventId {

@@ -6,7 +6,7 @@
 use crate::program::event::EventId;
 use crate::program::event::TraceProgram;
 use crate::program::window::Segment;
-use crate::query::follow::{Reached, follow};
+use crate::query::follow::{Reached, follow, follow_run};
 use crate::query::prediction::{Finding, PredictOptions, Prediction, Reach, Stats};
 use crate::query::question::Question;
 use leno_engine::Properties;
@@ -77,6 +77,25 @@ impl<'a> Confirmer<'a> {
             is_tainted,
         });
         if is_confirmed { Confirmation::Confirmed } else { Confirmation::Unconfirmed }
+    }
+
+    /// Follows the recorded run itself, and reports what goes wrong in it. Gives what is not known of it.
+    pub(crate) fn follow_run(&mut self, ctp: &TraceProgram, prefix: &[Segment], order: &[EventId]) -> Option<String> {
+        let mut machine = self.options.machine.clone();
+        machine.spurious_wakeups = true;
+        let reached = match follow_run(self.program, ctp, prefix, order, &machine, &self.options.input) {
+            Ok(None) => return None,
+            Ok(Some(reached)) => reached,
+            Err(why) => return Some(format!("what the recorded run itself does wrong: the interpreter cannot follow it, since {why}")),
+        };
+        let Claim::Violation { kind, span, .. } = &reached.witness.claim else { return None };
+        if !is_covered(&reached.witness, self.options.properties) {
+            return Some(format!("what comes after {}, where the recorded run goes wrong ({})", self.show(*span), kind.title()));
+        }
+        let (title, places, is_tainted) = (kind.title(), vec![self.show(*span)], reached.is_tainted);
+        let witness = self.accept(ctp, reached);
+        self.add(Finding { title, places, witness, bound: None, is_tainted });
+        None
     }
 
     /// Whether a thread always ends where the interpreter found a violation on the recorded path, of a property that is

@@ -124,6 +124,7 @@ impl ThreadWalk {
         ThreadSummary {
             name: self.name.clone(),
             finished: self.state == ThreadState::Finished,
+            points: self.point,
             inputs: self.inputs.clone(),
             problem: self.problem.clone(),
         }
@@ -142,6 +143,8 @@ pub struct InputValue {
 pub struct ThreadSummary {
     pub name: String,
     pub finished: bool,
+    /// How many schedule points it has passed.
+    pub points: u32,
     pub inputs: Vec<InputValue>,
     pub problem: Option<WalkProblem>,
 }
