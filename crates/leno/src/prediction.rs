@@ -506,6 +506,9 @@ fn report(
         let weak_order = Facts::new(program).features().weak_order.filter(|_| covers_all);
         let consistency = if weak_order.is_some() { ", under sequential consistency" } else { "" };
         let _ = writeln!(out, "{verdict}: {reach}{consistency}");
+        for left_out in &prediction.left_out {
+            let _ = writeln!(out, "  leaves out: {left_out}");
+        }
         if let Some(span) = weak_order {
             say(&leno_report::text::weak_order(program, span));
             if !ask.quiet {

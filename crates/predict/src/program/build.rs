@@ -74,9 +74,12 @@ pub fn build(program: &Program, trace: &Trace, limits: &Limits) -> Result<TraceP
     let mut walk = Walk::new(program, &private, trace, &mut instances, builder, limits);
     walk.run()?;
     gaps.extend(walk.add_pending());
+    gaps.extend(walk.callback_gap());
+    let left_out = walk.left_out_in_words();
     let Walk { terms, listener: mut builder, .. } = walk;
     let mut built = builder.take_program(terms, threads, must, gaps);
     built.infer_recorded_values(&FxHashMap::default());
+    built.left_out = left_out;
     Ok(built)
 }
 

@@ -36,15 +36,24 @@ pub(crate) struct Confirmer<'a> {
     findings: Vec<Finding>,
     seen: BTreeSet<(&'static str, Vec<String>)>,
     pub(crate) lifted_from: Option<usize>,
+    /// Reorderings that are not looked at, in words.
+    pub(crate) left_out: Vec<String>,
 }
 
 impl<'a> Confirmer<'a> {
     pub(crate) fn new(program: &'a Program, options: &'a PredictOptions) -> Confirmer<'a> {
-        Confirmer { program, options, findings: Vec::new(), seen: BTreeSet::new(), lifted_from: None }
+        Confirmer { program, options, findings: Vec::new(), seen: BTreeSet::new(), lifted_from: None, left_out: Vec::new() }
     }
 
     pub(crate) fn conclude(self, reach: Reach, gaps: Vec<String>, stats: Stats) -> Prediction {
-        Prediction { findings: self.findings, reach, lifted_from: self.lifted_from, gaps, stats }
+        Prediction {
+            findings: self.findings,
+            reach,
+            lifted_from: self.lifted_from,
+            gaps,
+            left_out: self.left_out,
+            stats,
+        }
     }
 
     /// Follows the answer to a question: `order` are the events that happen, after those of the `prefix`.

@@ -4,13 +4,14 @@
 //! number: so each thread is run up to and with that point, in the order given, and at every event it has to be where
 //! the recorded run was. The claim is the interpreter's own. If it does not get there, nothing is claimed.
 
-use crate::program::event::{EventId, Kind, TraceProgram};
+use crate::program::event::{EventId, Kind, OutsideStep, TraceProgram};
 use crate::program::window::Segment;
 use crate::query::question::Question;
 use leno_engine::witness::{
     Follower, Inputs, Stepped, claim_deadlock, claim_race, claim_unordered, claim_violation, racer,
 };
 use leno_ir::interp::{Blocked, Footprint, Image, Machine, Options, Status, ThreadId, Violation};
+use crate::query::global_deadlock::operation;
 use leno_ir::program::{Place, Program, Span};
 use leno_ir::witness::{Claim, Racer, Witness};
 use std::collections::BTreeMap;
@@ -145,10 +146,15 @@ impl<'p> Leader<'p> {
     /// Makes the step of an event.
     fn pass_event(&mut self, ctp: &TraceProgram, id: EventId) -> Followed<()> {
         let event = ctp.event(id);
-        if matches!(event.kind, Kind::Start) {
+        let is_made_later = matches!(event.kind, Kind::Outside(OutsideStep::Releases { is_all: false }));
+        if is_made_later || matches!(event.kind, Kind::Start) {
             return Ok(());
         }
         let thread = self.find(&ctp.threads[&event.thread].name)?;
+        if matches!(event.kind, Kind::EndLife { .. }) && operation(self.machine().program(), event.place).is_none() {
+            // The return from a function, which is no schedule point.
+            return self.come_to_point(thread, event.point);
+        }
         self.pass(thread, event.point, Some(event.place))
     }
 
@@ -240,6 +246,15 @@ impl<'p> Leader<'p> {
                 claim => Ok(claim),
             },
         }
+    }
+
+    /// Runs a thread up to its schedule point of this number.
+    fn come_to_point(&mut self, thread: ThreadId, point: u32) -> Followed<()> {
+        self.stand(thread, point)?;
+        while self.machine().threads()[thread].status == Status::Running && !self.machine().is_at_schedule_point(thread) {
+            self.step(thread)?;
+        }
+        Ok(())
     }
 
     fn find(&self, name: &str) -> Followed<ThreadId> {

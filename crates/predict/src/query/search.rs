@@ -32,6 +32,7 @@ pub fn predict_events(program: &Program, ctp: &mut TraceProgram, options: &Predi
         .run(ctp, options, &mut |ctp, question, order, bound| confirmer.confirm(ctp, &[], question, order, bound));
     search.add_to(&mut stats, &mut gaps);
     confirmer.lifted_from = search.lifted_from;
+    confirmer.left_out = std::mem::take(&mut ctp.left_out);
     if reach == Reach::All {
         match search.recorded_order(ctp, options) {
             Some(order) => gaps.extend(confirmer.follow_run(ctp, &[], &order)),

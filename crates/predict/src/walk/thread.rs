@@ -67,6 +67,8 @@ pub(crate) struct ThreadWalk {
     pub freed: usize,
     /// The arrival number that it got at each barrier.
     pub barrier_tickets: BTreeMap<Location, Term>,
+    /// By lock that it has tried to take, and held in the recorded run: that it got it.
+    pub tried: BTreeMap<Location, Term>,
     /// How often the thread has acquired each lock that it holds.
     pub lock_depth: BTreeMap<Location, u32>,
     /// Instructions since the last record.
@@ -99,6 +101,7 @@ impl ThreadWalk {
             made: 0,
             freed: 0,
             barrier_tickets: BTreeMap::new(),
+            tried: BTreeMap::new(),
             lock_depth: BTreeMap::new(),
             steps_without_record: 0,
             inputs: Vec::new(),

@@ -19,8 +19,8 @@ int main(void) {
     pthread_create(&t, 0, work, 0);
     int tried = pthread_mutex_trylock(&m);
 #ifdef BUG
-    (void)tried;
     x++;
+    if (tried == 0) pthread_mutex_unlock(&m);
 #else
     if (tried == 0) {
         x++;
