@@ -297,6 +297,8 @@ pub enum Engine {
     Auto,
     /// Explore every schedule that makes a difference
     Explore,
+    /// Reach every state, however many schedules lead to it
+    States,
     /// Summarise the threads, and ask the solver about all schedules at once
     Staged,
 }

@@ -344,7 +344,7 @@ fn engine(check: &Check) -> Result<EngineChoice, Status> {
     match check.engine {
         Engine::Staged => Ok(EngineChoice::Staged),
         Engine::Auto if is_bounded => Ok(EngineChoice::Staged),
-        Engine::Explore if is_bounded => {
+        Engine::Explore | Engine::States if is_bounded => {
             say(
                 "error: exploration has no bounds on loops and switches\n  = help: --engine staged has, and exploration has --preemptions\n",
             );
@@ -353,6 +353,7 @@ fn engine(check: &Check) -> Result<EngineChoice, Status> {
         Engine::Auto if check.preemptions.is_some() => Ok(EngineChoice::Explore),
         Engine::Auto => Ok(EngineChoice::Auto),
         Engine::Explore => Ok(EngineChoice::Explore),
+        Engine::States => Ok(EngineChoice::States),
     }
 }
 
