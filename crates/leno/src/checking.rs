@@ -222,7 +222,7 @@ impl<'a> Checking<'a> {
             }
             Verdict::Unknown(_) => checked.assumptions.push(Assumption::new(text::no_ends(&ends, "was not decided"))),
             Verdict::Unsafe(witness, replayed) => {
-                let what = text::summary(self.facts.program(), &witness.claim);
+                let what = text::summary(self.facts.program(), &witness);
                 checked.verdict = Verdict::Unknown(Unknown {
                     reason: Reason::Because(format!("an execution ends in what was not looked for: {what}")),
                     advice: "correct it, and check again".to_string(),
@@ -343,7 +343,7 @@ impl<'a> Checking<'a> {
         }
         let reason = format!(
             "there may be a violation ({}), but on the way to it the program calls a function that Leno does not know",
-            text::summary(self.facts.program(), &witness.claim)
+            text::summary(self.facts.program(), &witness)
         );
         let unknown =
             Unknown { reason: Reason::Because(reason), advice: "give the unknown function a body".to_string() };
