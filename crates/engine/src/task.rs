@@ -50,6 +50,20 @@ impl Properties {
         }
     }
 
+    /// These, and others.
+    pub fn and(self, others: Properties) -> Properties {
+        Properties {
+            assertion: self.assertion || others.assertion,
+            race: self.race || others.race,
+            deadlock: self.deadlock || others.deadlock,
+            memory: self.memory || others.memory,
+            overflow: self.overflow || others.overflow,
+            leak: self.leak || others.leak,
+            memtrack: self.memtrack || others.memtrack,
+            other: self.other || others.other,
+        }
+    }
+
     /// What is not looked for here, but ends executions all the same: undefined behaviour, beyond which a program
     /// cannot be followed. (A false assertion ends the real program, too; races, deadlocks and leaks end nothing.)
     pub fn unasked_ends(&self) -> Properties {

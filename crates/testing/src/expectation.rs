@@ -136,6 +136,7 @@ impl Expectation {
             ("SAFE", []) => question.is_safe = true,
             ("UNSAFE", []) => question.violations.push(note),
             ("UNKNOWN", ["staged"]) => question.unknown.push((Engine::Staged, note.text)),
+            ("UNKNOWN", ["states"]) => question.unknown.push((Engine::States, note.text)),
             ("UNKNOWN", ["explore"]) => question.unknown.push((Engine::Explore, note.text)),
             ("HOLDS", []) => question.prediction = Some(Predicts::Nothing),
             ("PREDICTED", []) => question.prediction = Some(Predicts::Violation(note)),

@@ -4,8 +4,8 @@
 //! text is read byte by byte, each byte on the condition that those before it are not zero. What cannot be followed is
 //! a doubt, or is refused, with the name of the function.
 
-use crate::skeleton::Unit;
 use crate::skeleton::layout::InstanceId;
+use crate::skeleton::{AskedSize, Unit};
 use crate::summarize::access::Accesses;
 use crate::summarize::state::State;
 use crate::summarize::{Execution, Frame, Refused};
@@ -384,9 +384,10 @@ impl Execution<'_> {
         let Some((there, _)) = self.reach(frame, there, pointer, address, 0, false)? else {
             return Ok(self.restrict(state, is_null));
         };
-        let mut size = self.terms.bits(word, 0);
+        let unknown = self.terms.variable(Sort::Bits(word), "size");
+        let mut size = unknown;
         let mut elsewhere = vec![there.path];
-        for id in instances {
+        for &id in &instances {
             let is_here = self.layout.is_inside(&mut self.terms, id, address, 0, false);
             let instance = self.layout.get(id);
             let here = match instance.extent {
@@ -398,9 +399,11 @@ impl Execution<'_> {
         }
         let elsewhere = self.terms.and(&elsewhere);
         if self.terms.as_bool(elsewhere) != Some(false) {
-            let why = "the size of an object is asked for that another thread allocates";
-            self.skeleton.doubts.push((elsewhere, why.to_string()));
+            let targets = self.facts.points_to.points_to(frame.func, pointer).into_owned();
+            self.skeleton.sizes.push(AskedSize { value: unknown, path: elsewhere, address, targets, known: instances });
         }
+        let none = self.terms.bits(word, 0);
+        size = self.terms.ite(is_null, none, size);
         let nothing = self.terms.and2(state.path, is_null);
         let path = self.terms.or2(there.path, nothing);
         state.path = self.assigned(path);
