@@ -1,6 +1,7 @@
 // What the clock says is a time; what is computed from it may be none.
 //~ SAFE
-//~ UNKNOWN -DBUG explore: 
+//~ UNKNOWN explore: depends on the time of day
+//~ UNKNOWN -DBUG: 
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>
