@@ -207,11 +207,12 @@ impl<S: Surroundings> Call<'_, S> {
     fn constrain_result(&mut self) -> Option<()> {
         let Some(result) = self.effect.result else { return Some(()) };
         match self.name {
-            "clock_gettime" if self.known(0).is_none_or(|clock| clock as u32 > 11) => {
-                // (It may be no clock: then nothing is written, and `errno` is set.)
-                return None;
+            "clock_gettime" => {
+                // (What is no clock sets `errno`, which is not encoded. Linux has these.)
+                self.known(0).filter(|clock| *clock as u32 <= 11)?;
+                self.effect.result = Some(self.number(0));
             }
-            "gettimeofday" | "clock_gettime" => self.effect.result = Some(self.number(0)),
+            "gettimeofday" => self.effect.result = Some(self.number(0)),
             "time" => {
                 let most = self.number(1 << 33);
                 let is_time = if self.width > 33 { self.around.terms().ult(result, most) } else { Term::TRUE };

@@ -1,6 +1,4 @@
 // A name that a function is given is read, even if nothing else is known of the function.
-//~ WARN: `sem_open` is defined nowhere
-//~ WARN: `open` is defined nowhere
 //~ NO-GCC: it opens files
 //~ UNSAFE -DBUG=1: use after free
 //~ UNKNOWN -DBUG=1 staged: effects are not encoded
