@@ -22,6 +22,13 @@ pub(in crate::interp) struct Library {
     texts: BTreeMap<&'static str, u64>,
 }
 
+impl Library {
+    /// The objects that it keeps addresses of.
+    pub(in crate::interp) fn addresses(&self) -> impl Iterator<Item = u64> {
+        self.streams.keys().chain(self.texts.values()).copied()
+    }
+}
+
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 struct Stream {
     file: FileHandle,
