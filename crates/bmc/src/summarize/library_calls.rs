@@ -279,7 +279,7 @@ impl Execution<'_> {
         targets: ObjectSet,
         name: &str,
     ) -> Result<Option<State>, Refused> {
-        let Overwritten { address, bytes, condition, is_text, limits, .. } = write;
+        let Overwritten { address, bytes, condition, is_text, limits, value: known, .. } = write;
         if bytes > MOST_BYTES {
             return Err(Refused::new(format!("`{name}` writes {bytes} bytes")));
         }
@@ -294,7 +294,10 @@ impl Execution<'_> {
         let mut ends = vec![otherwise];
         let mut at = 0;
         for (address, bytes) in self.pieces(address, bytes) {
-            let value = self.terms.variable(Sort::Bits(bytes * 8), "from outside");
+            let value = match known.filter(|known| self.terms.width(*known) == bytes * 8) {
+                Some(known) => known,
+                None => self.terms.variable(Sort::Bits(bytes * 8), "from outside"),
+            };
             if let Some(limits) = limits {
                 self.limit_numbers(value, at, bytes, limits);
             }

@@ -251,9 +251,11 @@ fn c11(call: &mut Call<'_, '_, '_>, result: Expr) -> Value {
 
 fn init_mutex(call: &mut Call<'_, '_, '_>) -> Value {
     let (at, attributes) = (call.pointer(0), call.pointer(1));
-    let kind = call.attribute(attributes);
-    // (The other bits of the attributes make no difference.)
-    let kind = call.builder.binary(BinaryOp::And, kind, Expr::int(3, 32));
+    let mut kind = call.attribute(attributes);
+    if call.is_loaded("pthread_mutexattr_setpshared") {
+        // The other bits make no difference.
+        kind = call.builder.binary(BinaryOp::And, kind, Expr::int(3, 32));
+    }
     let result = call.sync(SyncOp::LockInit { lock: LockKind::Mutex, kind }, at);
     call.as_int(result)
 }
