@@ -242,7 +242,7 @@ impl<'a, 'p> Coarsening<'a, 'p> {
         let node = self.code.stops()[stop];
         let held = self.code.facts.locksets().held_in(self.code.root_of(node), self.code.place(node));
         let may_hide = self.code.is_exclusive(node) || held.is_some_and(|held| !held.is_empty());
-        may_hide || !matches!(self.code.instruction(node), Some(Op::Load { .. } | Op::AtomicBegin))
+        may_hide || !matches!(self.code.instruction(node), Some(Op::Load { .. }))
     }
 
     /// What a stop's invariant must contain, given those of the others.
