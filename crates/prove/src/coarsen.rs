@@ -24,6 +24,10 @@ use std::rc::Rc;
 /// How often the invariants are made larger where they turn out not to be inductive, before that is given up.
 const MOST_REPAIRS: usize = 40;
 
+/// How many equations are evaluated at most before the invariants are given up, and how many for each stop.
+const STEPS_FOR_ALL: u64 = 20_000;
+const STEPS_FOR_EACH: u64 = 200;
+
 /// How much is told apart. More is slower, and proves more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Precision {
@@ -156,7 +160,7 @@ impl<'a, 'p> Coarsening<'a, 'p> {
             thresholds: thresholds(self.code.program()),
             to_thresholds: 12,
             narrowings: 3,
-            ..Strategy::default()
+            steps: STEPS_FOR_ALL + STEPS_FOR_EACH * stops as u64,
         };
         let mut history = Vec::new();
         loop {
