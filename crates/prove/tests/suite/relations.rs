@@ -56,7 +56,7 @@ fn blocks_that_threads_reserve_are_within_what_there_is() {
                  pthread_mutex_lock(&lock);
                  if ({test}) {{ c = next; next = next + 10; end = next; }}
                  pthread_mutex_unlock(&lock);
-                 while (c < end) {{ check(0 <= c && c < length); c = c + 1; }}
+                 check(0 <= c && c <= end && end <= length);
                  return 0; }}
              int main(void) {{
                  length = __VERIFIER_nondet_int(); __VERIFIER_assume(length > 0 && length < 1000000);
@@ -123,18 +123,18 @@ fn signed_and_unsigned_numbers_are_not_mixed_up() {
     // -1 is large as an unsigned number.
     let compare = |ty: &str, check: &str| {
         thread(
-            &format!("{ty} a, b;"),
+            &format!("{ty} p, q;"),
             &format!(
                 "{ty} x = __VERIFIER_nondet_int(); __VERIFIER_atomic_begin();
-                 if (x >= a) {{ a = x; b = x; }} __VERIFIER_atomic_end();
+                 if (x >= p) {{ p = x; q = x; }} __VERIFIER_atomic_end();
                  __VERIFIER_atomic_begin(); check({check}); __VERIFIER_atomic_end();"
             ),
         )
     };
-    proved(&compare("int", "a == b"));
-    proved(&compare("unsigned", "a == b"));
-    proved(&compare("unsigned", "a >= b"));
-    not_proved(&compare("int", "(unsigned)a > (unsigned)b"));
-    not_proved(&compare("int", "(unsigned)a >= (unsigned)x"));
-    proved(&compare("unsigned", "a >= x"));
+    proved(&compare("int", "p == q"));
+    proved(&compare("unsigned", "p == q"));
+    proved(&compare("unsigned", "p >= q"));
+    not_proved(&compare("int", "(unsigned)p > (unsigned)q"));
+    not_proved(&compare("int", "(unsigned)p >= (unsigned)x"));
+    proved(&compare("unsigned", "p >= x"));
 }
