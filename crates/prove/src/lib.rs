@@ -8,11 +8,13 @@
 //! |---|---|
 //! | `code` | the code of all threads with calls expanded; where threads are interrupted |
 //! | `cells` | which memory is followed, and which locks protect it |
-//! | `state` | what is known of one thread at one place |
-//! | `evaluate`, `machine` | what expressions and instructions do to that |
+//! | `state`, `states` | what is known of one thread at one place; several such states, told apart by phases |
+//! | `partition`, `phases` | which variables are related to each other, and which tell states apart |
+//! | `evaluate`, `linear`, `machine` | what expressions and instructions do to that |
+//! | `view` | what one thread knows after another one's step |
 //! | `interference` | which places two threads may be at together, and what one does to the other (Figure 3) |
 //! | `coarsen` | invariants and interference from each other (Algorithm 1) |
-//! | `conditions` | the invariants once more, as verification conditions for the solver |
+//! | `conditions`, `formulas` | the invariants once more, as verification conditions for the solver |
 //! | `races`, `ownership` | which accesses may race |
 //! | `replicate` | any number of threads in place of one |
 //! | `explain` | why an assertion was not proved |
