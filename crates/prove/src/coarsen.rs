@@ -51,6 +51,9 @@ pub struct Coarsened<'p> {
     pub history: Vec<IndexVec<StopId, States<'p>>>,
 }
 
+/// What was computed last, from the invariant that it was computed from.
+type Computed<'p, T> = Option<(States<'p>, Rc<T>)>;
+
 /// What came of a pair of stops, and what it was computed from.
 type Remembered<'p> = (States<'p>, States<'p>, Rc<Watched<'p>>);
 
@@ -64,8 +67,8 @@ pub struct Coarsening<'a, 'p> {
     limits: &'a Limits,
     /// By stop: which segments' ends it may be (without interference).
     before: IndexVec<StopId, Vec<StopId>>,
-    alone: IndexVec<StopId, Option<(States<'p>, Rc<Segment<'p>>)>>,
-    views: IndexVec<StopId, Option<(States<'p>, Rc<Vec<View<'p>>>)>>,
+    alone: IndexVec<StopId, Computed<'p, Segment<'p>>>,
+    views: IndexVec<StopId, Computed<'p, Vec<View<'p>>>>,
     pairs: BTreeMap<(StopId, StopId), Remembered<'p>>,
 }
 

@@ -118,9 +118,7 @@ impl Execution<'_> {
             let targets = targets(self, read.parameter);
             let next = match read.length {
                 ReadLength::Bytes(bytes) => self.read_bytes(state, read.address, bytes, targets, name)?,
-                ReadLength::Text { most } => {
-                    self.read_text(state, read.address, most, targets, name, &mut letters)?
-                }
+                ReadLength::Text { most } => self.read_text(state, read.address, most, targets, name, &mut letters)?,
             };
             let Some(next) = next else { return Ok(None) };
             state = next;
@@ -139,13 +137,7 @@ impl Execution<'_> {
 
     /// A text must not be printed to where some of it comes from (C11 7.21.6.5p2). Its first byte is written in any case. How
     /// far it goes is not known here, so that bytes that are read behind the first one leave a doubt.
-    fn stay_apart(
-        &mut self,
-        state: State,
-        write: Overwritten,
-        letters: &[(Term, Term)],
-        name: &str,
-    ) -> Option<State> {
+    fn stay_apart(&mut self, state: State, write: Overwritten, letters: &[(Term, Term)], name: &str) -> Option<State> {
         let width = self.terms.width(write.address);
         let size = self.terms.bits(width, write.bytes.into());
         let mut overlaps = vec![Term::FALSE];

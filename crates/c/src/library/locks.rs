@@ -199,12 +199,8 @@ fn with_clock(call: &mut Call<'_, '_, '_>, index: usize, then: fn(&mut Call<'_, 
 /// What `then` does, if `cond` (an i1), and otherwise `EINVAL`.
 fn or_invalid(call: &mut Call<'_, '_, '_>, cond: Expr, then: impl FnOnce(&mut Call<'_, '_, '_>) -> Value) -> Value {
     let invalid = Expr::int(EINVAL as u128, 32);
-    let result = call.either(
-        cond,
-        Type::I32,
-        |call| then(call).map_or(Expr::int(0, 32), |(result, _)| result),
-        |_| invalid,
-    );
+    let result =
+        call.either(cond, Type::I32, |call| then(call).map_or(Expr::int(0, 32), |(result, _)| result), |_| invalid);
     call.as_int(result)
 }
 

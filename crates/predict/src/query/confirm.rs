@@ -42,7 +42,14 @@ pub(crate) struct Confirmer<'a> {
 
 impl<'a> Confirmer<'a> {
     pub(crate) fn new(program: &'a Program, options: &'a PredictOptions) -> Confirmer<'a> {
-        Confirmer { program, options, findings: Vec::new(), seen: BTreeSet::new(), lifted_from: None, left_out: Vec::new() }
+        Confirmer {
+            program,
+            options,
+            findings: Vec::new(),
+            seen: BTreeSet::new(),
+            lifted_from: None,
+            left_out: Vec::new(),
+        }
     }
 
     pub(crate) fn conclude(self, reach: Reach, gaps: Vec<String>, stats: Stats) -> Prediction {
@@ -95,11 +102,19 @@ impl<'a> Confirmer<'a> {
         let reached = match follow_run(self.program, ctp, prefix, order, &machine, &self.options.input) {
             Ok(None) => return None,
             Ok(Some(reached)) => reached,
-            Err(why) => return Some(format!("what the recorded run itself does wrong: the interpreter cannot follow it, since {why}")),
+            Err(why) => {
+                return Some(format!(
+                    "what the recorded run itself does wrong: the interpreter cannot follow it, since {why}"
+                ));
+            }
         };
         let Claim::Violation { kind, span, .. } = &reached.witness.claim else { return None };
         if !is_covered(&reached.witness, self.options.properties) {
-            return Some(format!("what comes after {}, where the recorded run goes wrong ({})", self.show(*span), kind.title()));
+            return Some(format!(
+                "what comes after {}, where the recorded run goes wrong ({})",
+                self.show(*span),
+                kind.title()
+            ));
         }
         let (title, places, is_tainted) = (kind.title(), vec![self.show(*span)], reached.is_tainted);
         let witness = self.accept(ctp, reached);

@@ -33,7 +33,8 @@ pub fn not_proved(text: &str) {
     assert!(matches!(answer(text), Answer::Unknown(_)), "this must not be proved:\n{text}");
 }
 
-pub const MAIN: &str = "int main(void) { pthread_t t; while (__VERIFIER_nondet_int()) pthread_create(&t, 0, thread, 0); }";
+pub const MAIN: &str =
+    "int main(void) { pthread_t t; while (__VERIFIER_nondet_int()) pthread_create(&t, 0, thread, 0); }";
 
 #[test]
 fn a_value_behind_a_lock_is_what_the_last_holder_left() {
