@@ -8,11 +8,13 @@
 //! |---|---|
 //! | `code` | the code of all threads with calls expanded; where threads are interrupted |
 //! | `cells` | which memory is followed, and which locks protect it |
-//! | `state` | what is known of one thread at one place |
-//! | `evaluate`, `machine` | what expressions and instructions do to that |
+//! | `state`, `states` | what is known of one thread at one place; several such states, told apart by phases |
+//! | `partition`, `phases` | which variables are related to each other, and which tell states apart |
+//! | `evaluate`, `linear`, `machine` | what expressions and instructions do to that |
+//! | `view` | what one thread knows after another one's step |
 //! | `interference` | which places two threads may be at together, and what one does to the other (Figure 3) |
 //! | `coarsen` | invariants and interference from each other (Algorithm 1) |
-//! | `conditions` | the invariants once more, as verification conditions for the solver |
+//! | `conditions`, `formulas` | the invariants once more, as verification conditions for the solver |
 //! | `races`, `ownership` | which accesses may race |
 //! | `replicate` | any number of threads in place of one |
 //! | `explain` | why an assertion was not proved |
@@ -77,7 +79,7 @@ impl Engine for Prover {
 /// The invariants of a program as text, a line for each place at which threads may be interrupted; or why there are none. With
 /// `rounds`, those of each round of the coarsening (paper 002, Figure 4), one after another.
 pub fn show_invariants(facts: &Facts<'_>, context: &Context, rounds: bool) -> Result<String, String> {
-    let code = Code::new(facts).map_err(|refusal| refusal.reason)?;
+    let code = Code::with_whole_sections(facts).map_err(|refusal| refusal.reason)?;
     let cells = Cells::new(&code);
     let mut coarsening = Coarsening::new(&code, &cells, &context.limits, precise(&code));
     let found = coarsening.coarsen().filter(|found| coarsening.is_inductive(found));
@@ -143,17 +145,15 @@ fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Sta
     let cells = Cells::new(&code);
     let question = Question { facts, code: &code, cells: &cells, asked, context };
     // What is proved cheaply is not proved again.
-    let mut first = None;
-    for precision in [Precision::PLAIN, precise(&code)] {
-        match question.prove(precision, statistics) {
-            Ok(()) => return Ok(()),
-            Err(unproved) => first = first.or(Some(unproved)),
-        }
-        if context.limits.stop().is_some() {
-            break;
-        }
+    let Err(first) = question.prove(Precision::PLAIN, statistics) else { return Ok(()) };
+    if context.limits.stop().is_some() {
+        return Err(first);
     }
-    first.map_or(Ok(()), Err)
+    // (Races are about every access.)
+    let whole = if race { Code::new(facts) } else { Code::with_whole_sections(facts) };
+    let Ok(whole) = whole else { return Err(first) };
+    let question = Question { code: &whole, ..question };
+    question.prove(precise(&whole), statistics).map_err(|_| first)
 }
 
 struct Question<'a, 'p> {
