@@ -11,7 +11,7 @@ use leno_predict::{AtomicBlocks, Encoding, Model, PredictOptions, Prediction, Re
 use leno_record::{RecordOptions, Recorded, Recorder, program_name};
 use leno_replay::{ReplayOptions, Replayed};
 use leno_report::WitnessFile;
-use leno_trace::{MAGIC, Record as TraceRecord, Trace};
+use leno_trace::{Communication, MAGIC, Record as TraceRecord, Trace};
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
@@ -459,8 +459,8 @@ fn report(
             }
         };
         let machine = leno::replay_machine();
-        // Who makes it shorter knows nothing of an input.
-        let shorter = match input.is_empty() {
+        // Who makes it shorter knows nothing of an input, nor of threads that wait for each other outside.
+        let shorter = match input.is_empty() && !Communication::is_possible(program) {
             true => leno_explore::shorten(&Facts::new(program), witness, &machine),
             false => (**witness).clone(),
         };

@@ -12,7 +12,7 @@ use leno_engine::witness::{
 };
 use leno_ir::interp::{Blocked, Footprint, Image, Machine, Options, Status, ThreadId, Violation};
 use crate::query::global_deadlock::operation;
-use leno_ir::program::{Place, Program, Span};
+use leno_ir::program::{Op, Place, Program, Span};
 use leno_ir::witness::{Claim, Racer, Witness};
 use std::collections::BTreeMap;
 
@@ -28,6 +28,8 @@ struct Leader<'p> {
     passed: BTreeMap<ThreadId, u32>,
     /// Threads need not be on the recorded path any more.
     is_free: bool,
+    /// What it does is to become a witness.
+    keeps_steps: bool,
 }
 
 /// What came of following an answer.
@@ -79,9 +81,18 @@ pub fn follow_run(
     input: &[u8],
 ) -> Result<Option<Reached>, String> {
     let image = Image::new(program);
+    // Most runs are well, and nobody wants to see their steps.
+    let mut leader = Leader { keeps_steps: false, ..Leader::new(&image, ctp, options, input) };
+    if leader.run(ctp, prefix, order).is_ok() {
+        return Ok(None);
+    }
     let mut leader = Leader::new(&image, ctp, options, input);
     let (claim, wrong_at) = match leader.run(ctp, prefix, order) {
         Ok(()) => return Ok(None),
+        // The recorded run has passed its assertions: where the interpreter does not, it has gone another way.
+        Err(Stray::Violation(violation)) if leader.is_at_assertion(&violation) => {
+            return Err(format!("{} goes another way", violation.thread_name));
+        }
         Err(Stray::Violation(violation)) => (claim_violation(&violation), leader.wrong_at(&violation)),
         Err(Stray::Lost(reason)) => return Err(reason),
     };
@@ -96,7 +107,12 @@ impl<'p> Leader<'p> {
             inputs.plan(thread.name.clone(), thread.inputs.iter().map(|input| input.bits));
         }
         let follower = Follower::new(Machine::new(image, options), inputs);
-        Leader { follower, passed: BTreeMap::new(), is_free: false }
+        Leader { follower, passed: BTreeMap::new(), is_free: false, keeps_steps: true }
+    }
+
+    fn is_at_assertion(&self, violation: &Violation) -> bool {
+        let place = self.follower.place(violation.thread);
+        matches!(operation(self.machine().program(), place), Some(Op::Assert { .. }))
     }
 
     /// Where the recorded path goes wrong, if that is where the violation is.
@@ -319,6 +335,10 @@ impl<'p> Leader<'p> {
     fn step(&mut self, thread: ThreadId) -> Followed<()> {
         let is_point = self.machine().is_at_schedule_point(thread);
         let lost = |this: &Self, how: &str| Err(Stray::Lost(format!("{} {how}", this.machine().thread_name(thread))));
+        if !self.keeps_steps {
+            self.follower.recorder.steps.clear();
+            self.follower.inputs.forget(0);
+        }
         match self.follower.step(thread) {
             Stepped::Made => {
                 *self.passed.entry(thread).or_default() += u32::from(is_point);

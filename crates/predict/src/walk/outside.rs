@@ -68,13 +68,21 @@ impl<L: Listener> Walk<'_, '_, L> {
                 Record::Release { .. } => {}
                 other => return Err(self.unexpected(id, "a call that others may notice", other)),
             }
-            let is_all = !communication.acquires;
-            self.event(id, Kind::Outside(OutsideStep::Releases { is_all }))?;
+        }
+        let begin = self.position(id)?;
+        if communication.releases && communication.acquires {
+            let released = Kind::Outside(OutsideStep::Releases { is_all: false });
+            self.listener.event(&mut self.terms, &begin, released);
         }
         let returned = self.skip_external_call(id, name)?;
         match is_known {
             true => self.library_accesses(id, name, arguments, returned.touched)?,
             false => self.unknown_accesses(id, name, arguments)?,
+        }
+        if communication.releases && !communication.acquires {
+            // (The step is made here: a thread that is about to make its accesses has not released anything.)
+            let released = Kind::Outside(OutsideStep::Releases { is_all: true });
+            self.listener.event(&mut self.terms, &begin, released);
         }
         if communication.acquires {
             match self.next(id)? {
