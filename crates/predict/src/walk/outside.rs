@@ -94,12 +94,14 @@ impl<L: Listener> Walk<'_, '_, L> {
         if communication != Communication::default() {
             self.leave_out(id, LeftOut::OutsideOrder)?;
         }
+        // The interpreter asks for the result of an unknown function, whether the program wants it or not.
+        let returns = target.map_or(dst.is_some(), |target| program.functions[target].ret.is_some());
+        if !is_known && returns {
+            let place = self.position(id)?.place;
+            self.thread(id)?.inputs.push(InputValue { bits: returned.bits, place });
+        }
         let Some(dst) = dst else { return Ok(()) };
         let value = ConcolicValue::fixed(returned.bits & ones(self.local_width(id, dst)?));
-        if !is_known {
-            let place = self.position(id)?.place;
-            self.thread(id)?.inputs.push(InputValue { bits: value.bits, place });
-        }
         self.set(id, dst, value)
     }
 
