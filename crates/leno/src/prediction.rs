@@ -329,7 +329,9 @@ const CRASHES: [(i32, &str); 5] = [(4, "SIGILL"), (6, "SIGABRT"), (7, "SIGBUS"),
 /// What a run leaves open that did not come to an end of its own.
 fn how_it_ended(status: Option<ExitStatus>, trace: &Trace) -> Option<String> {
     let Some(status) = status else {
-        return Some("what the run would have done later: it took longer than --run-timeout, and was killed".to_string());
+        return Some(
+            "what the run would have done later: it took longer than --run-timeout, and was killed".to_string(),
+        );
     };
     let signal = status.signal()?;
     let (_, name) = CRASHES.into_iter().find(|(number, _)| *number == signal)?;
@@ -398,7 +400,8 @@ fn asked_for(names: &[String]) -> Result<(Properties, AtomicBlocks), Status> {
     }
     let selected = properties(&others)?;
     // (Memory safety by its name is what a run can show of it; `leak` and `memtrack` by theirs are refused.)
-    let asks_for_leaks = selected.leak || (selected.memtrack && !selected.memory) || others.iter().any(|name| name == "memtrack");
+    let asks_for_leaks =
+        selected.leak || (selected.memtrack && !selected.memory) || others.iter().any(|name| name == "memtrack");
     if asks_for_leaks {
         say("error: prediction does not decide `leak` and `memtrack`\n  = help: `leno check` does\n");
         return Err(Status::BadInput);

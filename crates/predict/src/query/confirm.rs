@@ -42,7 +42,14 @@ pub(crate) struct Confirmer<'a> {
 
 impl<'a> Confirmer<'a> {
     pub(crate) fn new(program: &'a Program, options: &'a PredictOptions) -> Confirmer<'a> {
-        Confirmer { program, options, findings: Vec::new(), seen: BTreeSet::new(), lifted_from: None, left_out: Vec::new() }
+        Confirmer {
+            program,
+            options,
+            findings: Vec::new(),
+            seen: BTreeSet::new(),
+            lifted_from: None,
+            left_out: Vec::new(),
+        }
     }
 
     pub(crate) fn conclude(self, reach: Reach, gaps: Vec<String>, stats: Stats) -> Prediction {
@@ -108,7 +115,11 @@ impl<'a> Confirmer<'a> {
         };
         let Claim::Violation { kind, span, .. } = &reached.witness.claim else { return None };
         if !is_covered(&reached.witness, self.options.properties) {
-            return Some(format!("what comes after {}, where the recorded run goes wrong ({})", self.show(*span), kind.title()));
+            return Some(format!(
+                "what comes after {}, where the recorded run goes wrong ({})",
+                self.show(*span),
+                kind.title()
+            ));
         }
         let (title, places, is_tainted) = (kind.title(), vec![self.show(*span)], reached.is_tainted);
         let witness = self.accept(ctp, reached);

@@ -6,12 +6,12 @@
 
 use crate::program::event::{EventId, Kind, OutsideStep, TraceProgram};
 use crate::program::window::Segment;
+use crate::query::global_deadlock::operation;
 use crate::query::question::Question;
 use leno_engine::witness::{
     Follower, Inputs, Stepped, claim_deadlock, claim_race, claim_unordered, claim_violation, racer,
 };
 use leno_ir::interp::{Blocked, Footprint, Image, Machine, Options, Status, ThreadId, Violation};
-use crate::query::global_deadlock::operation;
 use leno_ir::program::{Op, Place, Program, Span};
 use leno_ir::witness::{Claim, Racer, Witness};
 use std::collections::BTreeMap;
@@ -267,7 +267,8 @@ impl<'p> Leader<'p> {
     /// Runs a thread up to its schedule point of this number.
     fn come_to_point(&mut self, thread: ThreadId, point: u32) -> Followed<()> {
         self.stand(thread, point)?;
-        while self.machine().threads()[thread].status == Status::Running && !self.machine().is_at_schedule_point(thread) {
+        while self.machine().threads()[thread].status == Status::Running && !self.machine().is_at_schedule_point(thread)
+        {
             self.step(thread)?;
         }
         Ok(())

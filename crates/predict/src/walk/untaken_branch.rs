@@ -204,7 +204,9 @@ impl<L: Listener> Walk<'_, '_, L> {
             TerminatorKind::Branch { cond, then, otherwise } => {
                 let Some(value) = self.value_on_way(id, way, cond) else { return Step::Ends };
                 match value.truth(&mut self.terms) {
-                    None => Step::Splits(vec![(Term::TRUE, if value.bits != 0 { *then } else { *otherwise })]).or_go(way),
+                    None => {
+                        Step::Splits(vec![(Term::TRUE, if value.bits != 0 { *then } else { *otherwise })]).or_go(way)
+                    }
                     Some(truth) => {
                         let not = self.terms.not(truth);
                         Step::Splits(vec![(truth, *then), (not, *otherwise)])
@@ -301,7 +303,9 @@ impl<L: Listener> Walk<'_, '_, L> {
                 (*dst, value)
             }
             Op::Assign { dst, value } => (*dst, self.value_on_way(id, way, value)),
-            Op::Nondet { dst } | Op::Undefine { dst } | Op::ThreadSelf { dst } | Op::ObjectSize { dst, .. } => (*dst, None),
+            Op::Nondet { dst } | Op::Undefine { dst } | Op::ThreadSelf { dst } | Op::ObjectSize { dst, .. } => {
+                (*dst, None)
+            }
             Op::Sync { dst, op: SyncOp::Unlock(_) | SyncOp::RwUnlock, .. } => match dst {
                 Some(dst) => (*dst, Some(ConcolicValue::fixed(0))),
                 None => return Some(()),
