@@ -363,6 +363,9 @@ fn predict_again(ask: &Predict, path: &Path) -> Result<Status, Status> {
     if let Err(error) = std::env::set_current_dir(&directory) {
         return Err(wrong(format!("its program was in `{}`: {error}", directory.display())));
     }
+    if asked_for(&ask.property)?.0.overflow && !sources.check_overflow {
+        return Err(wrong("it was recorded without `--property overflow`, and does not decide that".to_string()));
+    }
     let compiled = load_to_run(&sources, &run.args)?;
     predict_recorded(ask, &compiled, &sources, &trace, None)
 }

@@ -104,7 +104,8 @@ impl<'a> Confirmer<'a> {
         }
         let mut machine = self.options.machine.clone();
         machine.spurious_wakeups = true;
-        let reached = match follow_run(self.program, ctp, prefix, order, &machine, &self.options.input) {
+        let reached = match follow_run(self.program, ctp, prefix, order, &machine, &self.options.input, &self.options.limits)
+        {
             Ok(None) => return None,
             Ok(Some(reached)) => reached,
             Err(why) => {

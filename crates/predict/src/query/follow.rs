@@ -14,12 +14,16 @@ use leno_engine::witness::{
 use leno_ir::interp::{Blocked, Footprint, Image, Machine, Options, Status, ThreadId, Violation};
 use leno_ir::program::{Op, Place, Program, Span};
 use leno_ir::witness::{Claim, Racer, Witness};
+use leno_logic::limits::Limits;
 use std::collections::BTreeMap;
 
 /// Steps of one thread between two schedule points, before it counts as never reaching the next one.
 const MOST_STEPS: u64 = 10_000_000;
 /// Steps to an assertion that fails, behind the last event.
 const MOST_STEPS_AT_END: u64 = 1_000_000;
+
+/// How often the limits are looked at.
+const STEPS_BETWEEN_CHECKS: u64 = 1 << 16;
 
 /// Leads the interpreter along an order of events.
 struct Leader<'p> {
@@ -30,6 +34,9 @@ struct Leader<'p> {
     is_free: bool,
     /// What it does is to become a witness.
     keeps_steps: bool,
+    /// When to give up, and how many steps were made.
+    limits: Limits,
+    steps: u64,
 }
 
 /// What came of following an answer.
@@ -44,6 +51,8 @@ pub struct Reached {
 /// Why the violation is not reached; another violation on the way is a reason, too.
 enum Stray {
     Violation(Box<Violation>),
+    /// The process has ended.
+    Ended(String),
     Lost(String),
 }
 
@@ -64,7 +73,7 @@ pub fn follow(
     let (claim, wrong_at) = match leader.all(ctp, prefix, question, order) {
         Ok(claim) => (claim, None),
         Err(Stray::Violation(violation)) => (claim_violation(&violation), leader.wrong_at(&violation)),
-        Err(Stray::Lost(reason)) => return Err(reason),
+        Err(Stray::Lost(reason) | Stray::Ended(reason)) => return Err(reason),
     };
     let is_tainted = leader.follower.machine.is_tainted();
     Ok(Reached { witness: leader.follower.into_witness(claim), is_tainted, wrong_at })
@@ -79,22 +88,25 @@ pub fn follow_run(
     order: &[EventId],
     options: &Options,
     input: &[u8],
+    limits: &Limits,
 ) -> Result<Option<Reached>, String> {
     let image = Image::new(program);
     // Most runs are well, and nobody wants to see their steps.
-    let mut leader = Leader { keeps_steps: false, ..Leader::new(&image, ctp, options, input) };
-    if leader.run(ctp, prefix, order).is_ok() {
-        return Ok(None);
+    let mut leader = Leader { keeps_steps: false, limits: limits.clone(), ..Leader::new(&image, ctp, options, input) };
+    match leader.run(ctp, prefix, order) {
+        Ok(()) | Err(Stray::Ended(_)) => return Ok(None),
+        Err(Stray::Lost(reason)) => return Err(reason),
+        Err(Stray::Violation(_)) => {}
     }
     let mut leader = Leader::new(&image, ctp, options, input);
     let (claim, wrong_at) = match leader.run(ctp, prefix, order) {
-        Ok(()) => return Ok(None),
+        Ok(()) | Err(Stray::Ended(_)) => return Ok(None),
         // The recorded run has passed its assertions: where the interpreter does not, it has gone another way.
         Err(Stray::Violation(violation)) if leader.is_at_assertion(&violation) => {
             return Err(format!("{} goes another way", violation.thread_name));
         }
         Err(Stray::Violation(violation)) => (claim_violation(&violation), leader.wrong_at(&violation)),
-        Err(Stray::Lost(reason)) => return Err(reason),
+        Err(Stray::Lost(reason) | Stray::Ended(reason)) => return Err(reason),
     };
     let is_tainted = leader.follower.machine.is_tainted();
     Ok(Some(Reached { witness: leader.follower.into_witness(claim), is_tainted, wrong_at }))
@@ -107,7 +119,7 @@ impl<'p> Leader<'p> {
             inputs.plan(thread.name.clone(), thread.inputs.iter().map(|input| input.bits));
         }
         let follower = Follower::new(Machine::new(image, options), inputs);
-        Leader { follower, passed: BTreeMap::new(), is_free: false, keeps_steps: true }
+        Leader { follower, passed: BTreeMap::new(), is_free: false, keeps_steps: true, limits: Limits::default(), steps: 0 }
     }
 
     fn is_at_assertion(&self, violation: &Violation) -> bool {
@@ -336,6 +348,10 @@ impl<'p> Leader<'p> {
     fn step(&mut self, thread: ThreadId) -> Followed<()> {
         let is_point = self.machine().is_at_schedule_point(thread);
         let lost = |this: &Self, how: &str| Err(Stray::Lost(format!("{} {how}", this.machine().thread_name(thread))));
+        self.steps = self.steps.wrapping_add(1);
+        if self.steps.is_multiple_of(STEPS_BETWEEN_CHECKS) && self.limits.stop().is_some() {
+            return Err(Stray::Lost("there is no time left".to_string()));
+        }
         if !self.keeps_steps {
             self.follower.recorder.steps.clear();
             self.follower.inputs.forget(0);
@@ -352,7 +368,9 @@ impl<'p> Leader<'p> {
             Stepped::Violation(violation) => Err(Stray::Violation(violation)),
             Stepped::NotRunning => lost(self, "has ended"),
             Stepped::Blocked => lost(self, "has to wait"),
-            Stepped::Exited | Stepped::Aborted => lost(self, "ends the program"),
+            Stepped::Exited | Stepped::Aborted => {
+                Err(Stray::Ended(format!("{} ends the program", self.machine().thread_name(thread))))
+            }
         }
     }
 
