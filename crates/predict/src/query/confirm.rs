@@ -104,16 +104,16 @@ impl<'a> Confirmer<'a> {
         }
         let mut machine = self.options.machine.clone();
         machine.spurious_wakeups = true;
-        let reached = match follow_run(self.program, ctp, prefix, order, &machine, &self.options.input, &self.options.limits)
-        {
-            Ok(None) => return None,
-            Ok(Some(reached)) => reached,
-            Err(why) => {
-                return Some(format!(
-                    "what the recorded run itself does wrong: the interpreter cannot follow it, since {why}"
-                ));
-            }
-        };
+        let reached =
+            match follow_run(self.program, ctp, prefix, order, &machine, &self.options.input, &self.options.limits) {
+                Ok(None) => return None,
+                Ok(Some(reached)) => reached,
+                Err(why) => {
+                    return Some(format!(
+                        "what the recorded run itself does wrong: the interpreter cannot follow it, since {why}"
+                    ));
+                }
+            };
         let Claim::Violation { kind, span, .. } = &reached.witness.claim else { return None };
         if !is_covered(&reached.witness, self.options.properties) {
             return Some(format!(

@@ -94,13 +94,13 @@ pub fn follow_run(
     // Most runs are well, and nobody wants to see their steps.
     let mut leader = Leader { keeps_steps: false, limits: limits.clone(), ..Leader::new(&image, ctp, options, input) };
     match leader.run(ctp, prefix, order) {
-        Ok(()) | Err(Stray::Ended(_)) => return Ok(None),
-        Err(Stray::Lost(reason)) => return Err(reason),
+        Ok(()) => return Ok(None),
+        Err(Stray::Lost(reason) | Stray::Ended(reason)) => return Err(reason),
         Err(Stray::Violation(_)) => {}
     }
     let mut leader = Leader::new(&image, ctp, options, input);
     let (claim, wrong_at) = match leader.run(ctp, prefix, order) {
-        Ok(()) | Err(Stray::Ended(_)) => return Ok(None),
+        Ok(()) => return Ok(None),
         // The recorded run has passed its assertions: where the interpreter does not, it has gone another way.
         Err(Stray::Violation(violation)) if leader.is_at_assertion(&violation) => {
             return Err(format!("{} goes another way", violation.thread_name));
@@ -119,7 +119,14 @@ impl<'p> Leader<'p> {
             inputs.plan(thread.name.clone(), thread.inputs.iter().map(|input| input.bits));
         }
         let follower = Follower::new(Machine::new(image, options), inputs);
-        Leader { follower, passed: BTreeMap::new(), is_free: false, keeps_steps: true, limits: Limits::default(), steps: 0 }
+        Leader {
+            follower,
+            passed: BTreeMap::new(),
+            is_free: false,
+            keeps_steps: true,
+            limits: Limits::default(),
+            steps: 0,
+        }
     }
 
     fn is_at_assertion(&self, violation: &Violation) -> bool {
@@ -137,14 +144,21 @@ impl<'p> Leader<'p> {
     /// is led to the step that it did not make, and tries it: there it may have crashed.)
     fn run(&mut self, ctp: &TraceProgram, prefix: &[Segment], order: &[EventId]) -> Followed<()> {
         self.follow_prefix(ctp, prefix)?;
-        for &id in order {
-            self.pass_event(ctp, id)?;
+        for (index, &id) in order.iter().enumerate() {
+            match self.pass_event(ctp, id) {
+                // (The end of the last thread ends the process.)
+                Err(Stray::Ended(_)) if index + 1 == order.len() => return Ok(()),
+                made => made?,
+            }
         }
         for thread in ctp.threads.values() {
             let Some(id) = self.follower.thread(&thread.name) else { continue };
-            if self.machine().threads()[id].status == Status::Running {
-                self.stand(id, thread.points)?;
-                self.try_next(id)?;
+            if self.machine().threads()[id].status != Status::Running {
+                continue;
+            }
+            match self.stand(id, thread.points).and_then(|()| self.try_next(id)) {
+                Err(Stray::Ended(_)) => return Ok(()),
+                made => made?,
             }
         }
         Ok(())
