@@ -11,7 +11,7 @@ use leno_predict::{AtomicBlocks, Encoding, Model, PredictOptions, Prediction, Re
 use leno_record::{RecordOptions, Recorded, Recorder, program_name};
 use leno_replay::{ReplayOptions, Replayed};
 use leno_report::WitnessFile;
-use leno_trace::{MAGIC, Record as TraceRecord, Trace};
+use leno_trace::{Communication, MAGIC, Record as TraceRecord, Trace};
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
@@ -363,6 +363,9 @@ fn predict_again(ask: &Predict, path: &Path) -> Result<Status, Status> {
     if let Err(error) = std::env::set_current_dir(&directory) {
         return Err(wrong(format!("its program was in `{}`: {error}", directory.display())));
     }
+    if asked_for(&ask.property)?.0.overflow && !sources.check_overflow {
+        return Err(wrong("it was recorded without `--property overflow`, and does not decide that".to_string()));
+    }
     let compiled = load_to_run(&sources, &run.args)?;
     predict_recorded(ask, &compiled, &sources, &trace, None)
 }
@@ -462,8 +465,8 @@ fn report(
             }
         };
         let machine = leno::replay_machine();
-        // Who makes it shorter knows nothing of an input.
-        let shorter = match input.is_empty() {
+        // Who makes it shorter knows nothing of an input, nor of threads that wait for each other outside.
+        let shorter = match input.is_empty() && !Communication::is_possible(program) {
             true => leno_explore::shorten(&Facts::new(program), witness, &machine),
             false => (**witness).clone(),
         };

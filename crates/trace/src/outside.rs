@@ -8,8 +8,9 @@
 //! Of a function that nobody knows, both are assumed. Streams are taken for files, unless the program makes pipes or
 //! sockets.
 
+use leno_ir::analysis::features::has_op;
 use leno_ir::library_memory::{only_shows, standard_name};
-use leno_ir::program::{Body, Callee, Expr, FuncId, Program};
+use leno_ir::program::{Body, Callee, Expr, FuncId, Op, Program};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Communication {
@@ -31,6 +32,20 @@ impl Communication {
             Callee::Direct(id) | Callee::Indirect(Expr::Function(id)) => Communication::of_function(program, *id),
             Callee::Indirect(_) => Communication::BOTH,
         }
+    }
+
+    /// Whether threads of a program may wait for each other in such a call.
+    pub fn is_possible(program: &Program) -> bool {
+        has_op(program, |op| match op {
+            Op::Call { callee, .. } => match callee {
+                // (Nearly all calls through pointers are of functions of the program.)
+                Callee::Indirect(Expr::Function(_)) | Callee::Direct(_) => {
+                    Communication::of_call(program, callee) != Communication::NONE
+                }
+                Callee::Indirect(_) => false,
+            },
+            _ => false,
+        })
     }
 
     fn of_function(program: &Program, id: FuncId) -> Communication {

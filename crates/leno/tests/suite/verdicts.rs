@@ -78,6 +78,7 @@ fn predict(program: &Program, properties: Properties, expected: &Predicts) -> Re
         match predicted(program, properties) {
             Some(found) if is_expected(&found, expected) => return Ok(()),
             Some(found) => wrong = format!("it finds {found:?}"),
+            None if matches!(expected, Predicts::Open(_)) => return Ok(()),
             None => wrong = "nothing is found, but not everything was looked at".to_string(),
         }
     }
@@ -85,7 +86,11 @@ fn predict(program: &Program, properties: Properties, expected: &Predicts) -> Re
 }
 
 fn is_expected(found: &Found, expected: &Predicts) -> bool {
-    let Predicts::Violation(Note { line, text }) = expected else { return found.is_empty() };
+    let (line, text) = match expected {
+        Predicts::Nothing => return found.is_empty(),
+        Predicts::Open(_) => return false,
+        Predicts::Violation(Note { line, text }) => (line, text),
+    };
     found.iter().any(|(title, places)| {
         let is_there = *line == 0 || places.iter().any(|place| place.ends_with(&format!(":{line}")));
         title.contains(text) && is_there

@@ -496,6 +496,10 @@ impl Listener for EventBuilder {
         self.note_last_access(terms, at, access, event);
     }
 
+    fn private_contents(&mut self, terms: &mut Terms, at: Location, bytes: u32, recorded: u128) -> ConcolicValue {
+        self.memory.load(terms, MemoryAccess { at, bytes, atomic: false }, recorded)
+    }
+
     fn private_pins(&mut self, terms: &mut Terms, at: Location, bytes: u64) -> Vec<Term> {
         self.memory.pins(terms, at, bytes)
     }

@@ -125,6 +125,10 @@ impl Listener for SharingPass {
         self.last_access.insert((access.at.instance, at.thread), at.point);
     }
 
+    fn private_contents(&mut self, _: &mut Terms, _: Location, _: u32, recorded: u128) -> ConcolicValue {
+        ConcolicValue::fixed(recorded)
+    }
+
     fn private_pins(&mut self, _: &mut Terms, _: Location, _: u64) -> Vec<Term> {
         Vec::new()
     }
