@@ -155,19 +155,23 @@ fn execute_prove(prove: &Prove) -> Result<Status, Status> {
         true => Properties { assertion: true, ..Properties::NONE },
         false => properties(&prove.property)?,
     };
+    let properties = with_checks(properties, &prove.check)?;
     let (cancel, progress) = (Cancel::default(), leno::Progress::default());
     let memory = MemoryLimit::watch(prove.memory, &cancel, &progress);
     let mut sources = prove.program.clone();
     sources.check_overflow |= properties.overflow;
+    sources.entries = [&prove.init, &prove.entry, &prove.exit].into_iter().flatten().cloned().collect();
     let compiled = match prove.entry.is_empty() {
         true => load_to_run(&sources, &prove.args)?,
         false => load(&sources)?,
     };
     let opened = match prove.entry.is_empty() {
-        true => Ok(compiled.program),
-        false => leno_prove::open(&compiled.program, &prove.entry),
+        true => Ok((compiled.program, Vec::new())),
+        false => leno_prove::open(&compiled.program, &library_of(prove, compiled.pointees)),
     };
-    let program = opened.and_then(|program| leno_prove::replicate(&program, &prove.replicate)).map_err(|message| {
+    let replicated =
+        opened.and_then(|(program, notes)| Ok((leno_prove::replicate(&program, &prove.replicate)?, notes)));
+    let (program, notes) = replicated.map_err(|message| {
         say(&format!("error: {message}\n"));
         Status::BadInput
     })?;
@@ -182,7 +186,8 @@ fn execute_prove(prove: &Prove) -> Result<Status, Status> {
         ..CheckOptions::default()
     };
     let start = Instant::now();
-    let checked = leno::check_program(&program, &options);
+    let mut checked = leno::check_program(&program, &options);
+    checked.covered.details.extend(notes);
     if prove.show_invariants {
         let limits = leno_engine::Limits::default().with_cancel(&options.cancel);
         let limits = match options.timeout {
@@ -206,6 +211,36 @@ fn execute_prove(prove: &Prove) -> Result<Status, Status> {
         Verdict::Unsafe(..) => Status::Violation,
         Verdict::Unknown(_) => Status::NoVerdict,
     })
+}
+
+/// What is to be proved, with the assertions that are inserted.
+fn with_checks(mut properties: Properties, checks: &[String]) -> Result<Properties, Status> {
+    for check in checks {
+        match check.as_str() {
+            "bounds" => properties.bounds = true,
+            "overflow" => properties.overflow = true,
+            _ => {
+                say(&format!("error: `{check}` is nothing to check\n  = help: choose from bounds, overflow\n"));
+                return Err(Status::BadInput);
+            }
+        }
+    }
+    Ok(properties)
+}
+
+fn library_of(
+    prove: &Prove,
+    pointees: std::collections::BTreeMap<String, Vec<Option<leno_c::lower::Pointee>>>,
+) -> leno_prove::Library {
+    let of_function = |parameters: Vec<Option<leno_c::lower::Pointee>>| {
+        parameters.into_iter().map(|pointee| pointee.map(|pointee| (pointee.name, pointee.bytes))).collect()
+    };
+    leno_prove::Library {
+        init: prove.init.clone(),
+        entries: prove.entry.clone(),
+        exit: prove.exit.clone(),
+        pointees: pointees.into_iter().map(|(name, parameters)| (name, of_function(parameters))).collect(),
+    }
 }
 
 /// A SAFE that assumes sequential consistency says where the program asks for less.
@@ -338,6 +373,7 @@ fn execute_replay(replay: &Replay) -> Result<Status, Status> {
             real_process: has("real-process"),
         },
         check_signed_overflow: has("check-overflow"),
+        entries: Vec::new(),
         color: io::stderr().is_terminal(),
     };
     let mut compiled = leno::compile(&inputs, &options).map_err(|failure| {
@@ -535,6 +571,7 @@ pub(crate) fn load(sources: &Sources) -> Result<Compiled, Status> {
             real_process: sources.real_process,
         },
         check_signed_overflow: sources.check_overflow,
+        entries: sources.entries.clone(),
         color: io::stderr().is_terminal(),
     };
     match leno::compile(&inputs, &options) {

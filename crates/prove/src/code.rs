@@ -388,6 +388,11 @@ impl<'a, 'p> Code<'a, 'p> {
         self.order[node.index()]
     }
 
+    /// Whether control may get to a node at all.
+    pub fn is_reached(&self, node: NodeId) -> bool {
+        self.order[node.index()] != u32::MAX
+    }
+
     pub fn stop(&self, node: NodeId) -> Option<StopId> {
         self.stop_of[node.index()]
     }

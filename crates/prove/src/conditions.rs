@@ -66,7 +66,7 @@ pub struct Conditions<'c, 'a, 'p> {
     interference: Interference<'a, 'p>,
     found: &'c Coarsened<'p>,
     limits: &'c Limits,
-    is_asked: &'c dyn Fn(Property) -> bool,
+    is_asked: &'c dyn Fn(NodeId, Property) -> bool,
     terms: Terms,
     addresses: BTreeMap<(AbstractId, FrameId), Term>,
     /// No address of an object is null.
@@ -83,7 +83,7 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
         machine: &'c Machine<'a, 'p>,
         found: &'c Coarsened<'p>,
         limits: &'c Limits,
-        is_asked: &'c dyn Fn(Property) -> bool,
+        is_asked: &'c dyn Fn(NodeId, Property) -> bool,
     ) -> Conditions<'c, 'a, 'p> {
         Conditions {
             code: machine.code,
@@ -575,6 +575,7 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
     fn execute(&mut self, mut path: Path<'p>, op: &'p Op) -> Result<Vec<Path<'p>>, Failed> {
         let frame = self.code.frame_of(path.node);
         let register = |local: LocalId| Variable::Register(frame, local);
+        self.check_bounds(&mut path, frame, op)?;
         match op {
             Op::Assign { dst, value } => {
                 let value = self.term(&mut path, frame, value);
@@ -635,7 +636,7 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
             }
             Op::Assert { cond, property, .. } => {
                 let condition = self.condition(&mut path, frame, cond);
-                if (self.is_asked)(*property) {
+                if (self.is_asked)(path.node, *property) {
                     self.implied(&path.conditions, &[], &[condition], "an assertion")?;
                 }
                 path.conditions.push(condition);
@@ -692,6 +693,35 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
             _ => op.for_each_result(|local| self.forget(&mut path, register(local))),
         }
         Ok(vec![path])
+    }
+
+    /// That an access is in bounds, if that was found: the sum of what was added to an address is computed once more.
+    fn check_bounds(&mut self, path: &mut Path<'p>, frame: FrameId, op: &'p Op) -> Result<(), Failed> {
+        let Some((access, _)) = op.access() else { return Ok(()) };
+        if !(self.is_asked)(path.node, Property::IndexOutOfBounds) {
+            return Ok(());
+        }
+        let Some(question) = self.machine.evaluator().bounds_question(&path.known, frame, access) else {
+            return Err("an access in bounds".to_string());
+        };
+        let width = u32::from(self.code.program().model.pointer_bits());
+        let bits = |number: i128| number as u128 & word::mask(width);
+        let mut sum = self.terms.bits(width, 0);
+        for (frame, added) in question.added {
+            let added = self.term(path, frame, added);
+            if self.terms.width(added) != width {
+                return Err("an access in bounds".to_string());
+            }
+            sum = self.terms.add(sum, added);
+        }
+        let mut goals = Vec::new();
+        for (offset, most) in question.limits {
+            let offset = self.terms.bits(width, bits(offset.into()));
+            let most = self.terms.bits(width, bits(most.into()));
+            let at = self.terms.add(sum, offset);
+            goals.push(self.terms.ule(at, most));
+        }
+        self.implied(&path.conditions, &[], &goals, "an access in bounds")
     }
 
     fn change_sync(&mut self, path: &mut Path<'p>, frame: FrameId, op: &Op, at: &Expr, step: &SyncOp) {

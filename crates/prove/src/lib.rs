@@ -14,9 +14,13 @@
 //! | `coarsen` | invariants and interference from each other (Algorithm 1) |
 //! | `conditions` | the invariants once more, as verification conditions for the solver |
 //! | `races`, `ownership` | which accesses may race |
-//! | `replicate` | any number of threads in place of one |
+//! | `bounds` | which accesses stay in their objects |
+//! | `assertions` | which assertions there are, and how many were proved |
+//! | `replicate`, `open` | any number of threads in place of one; a library as a program |
 //! | `explain` | why an assertion was not proved |
 
+mod assertions;
+mod bounds;
 mod cells;
 mod coarsen;
 mod code;
@@ -25,14 +29,16 @@ mod evaluate;
 mod explain;
 mod interference;
 mod machine;
+mod open;
 mod ownership;
 mod races;
 mod replicate;
 mod state;
 
+use assertions::Assertions;
 use cells::Cells;
 use coarsen::Coarsening;
-use code::{Code, Refusal};
+use code::{Code, NodeId, Refusal};
 use conditions::Conditions;
 use leno_engine::{Context, Covered, Engine, Outcome, Properties, Reason, Statistics, Task, Unknown, Verdict};
 use leno_ir::analysis::facts::Facts;
@@ -40,7 +46,8 @@ use leno_ir::program::{Place, Property};
 use machine::Failure;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use replicate::{open, replicate};
+pub use open::{Library, Pointee, open};
+pub use replicate::replicate;
 
 /// The engine.
 #[derive(Clone, Copy, Default, Debug)]
@@ -53,10 +60,17 @@ impl Engine for Prover {
 
     fn check(&self, facts: &Facts<'_>, task: &Task, context: &Context) -> Outcome {
         let mut statistics = Statistics::default();
-        let (verdict, covered) = match prove(facts, task, context, &mut statistics) {
-            Ok(()) => {
+        let answer = match task.properties.bounds {
+            true => {
+                let program = bounds::without_moves(facts.program());
+                prove(&Facts::new(&program), task, context, &mut statistics)
+            }
+            false => prove(facts, task, context, &mut statistics),
+        };
+        let (verdict, covered) = match answer {
+            Ok(details) => {
                 let statement = "proved for any number of threads, any schedule and any input";
-                (Verdict::Safe, Covered::statement(statement))
+                (Verdict::Safe, Covered { details, ..Covered::statement(statement) })
             }
             Err(Unproved { reason, advice, details }) => {
                 let covered = Covered { details, ..Covered::statement("not everything was proved") };
@@ -102,12 +116,15 @@ impl Unproved {
 
 const OTHER_ENGINE: &str = "take another engine: leno check";
 
-fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Statistics) -> Result<(), Unproved> {
+/// What else there is to say of a proof, a line each.
+type Details = Vec<String>;
+
+fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Statistics) -> Result<Details, Unproved> {
     let asked = task.properties;
-    let Properties { assertion, overflow, race, .. } = asked;
-    if asked != (Properties { assertion, overflow, race, ..Properties::NONE }) {
-        let reason = "the prover decides assertions, overflows and races only";
-        return Err(Unproved::because(reason, "ask for --property assert, overflow or race"));
+    let Properties { assertion, overflow, race, bounds, .. } = asked;
+    if asked != (Properties { assertion, overflow, race, bounds, ..Properties::NONE }) {
+        let reason = "the prover decides assertions, overflows, bounds and races only";
+        return Err(Unproved::because(reason, "ask for --property assert, overflow or race, or --check bounds"));
     }
     if facts.features().unknown_functions || !facts.calls().unknown().is_empty() {
         let reason = "the program calls a function that Leno does not know, which may call functions of the program";
@@ -115,12 +132,13 @@ fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Sta
     }
     let code = match Code::new(facts) {
         Ok(code) => code,
-        Err(Refusal { reason, is_open: false }) if race && !assertion && !overflow => {
-            return report_races(facts, &races::races_by_facts(facts), Some(&reason));
+        Err(Refusal { reason, is_open: false }) if race && !assertion && !overflow && !bounds => {
+            return report_races(facts, &races::races_by_facts(facts), Some(&reason)).map(|()| Vec::new());
         }
         Err(refusal) => return Err(Unproved::because(refusal.reason, OTHER_ENGINE)),
     };
     let cells = Cells::new(&code);
+    let assertions = Assertions::new(&code, asked);
     let mut coarsening = Coarsening::new(&code, &cells, &context.limits);
     let found = coarsening.coarsen().ok_or_else(|| Unproved::stopped(context))?;
     statistics.count("stops", code.stops().len() as u64);
@@ -130,20 +148,20 @@ fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Sta
     if !coarsening.is_inductive(&found) {
         return Err(Unproved::stopped(context));
     }
-    let is_asked = |property: Property| match property {
-        Property::Assertion => assertion,
-        Property::SignedOverflow => overflow,
-        _ => false,
-    };
+    let machine = coarsening.machine().looking_at(&assertions);
     let mut failures: BTreeMap<Place, Failure<'_>> = BTreeMap::new();
+    let (mut failed, mut visited) = (BTreeSet::new(), BTreeSet::new());
     for (stop, state) in found.invariants.iter_enumerated() {
-        for failure in coarsening.machine().run(stop, state).failures {
-            if is_asked(failure.property) {
-                failures.entry(code.place(failure.node)).or_insert(failure);
-            }
+        let segment = machine.run(stop, state);
+        visited.extend(segment.visited);
+        for failure in segment.failures.into_iter().filter(|failure| assertions.contains(failure.node)) {
+            failed.insert(failure.node);
+            failures.entry(code.place(failure.node)).or_insert(failure);
         }
     }
-    if let Some((_, first)) = failures.first_key_value() {
+    // Assertions that were inserted are counted; so those that were proved are confirmed even if others were not.
+    let is_counted = overflow || bounds;
+    if let Some((_, first)) = failures.first_key_value().filter(|_| !is_counted) {
         let (reason, advice) = explain::failure(&code, &cells, &coarsening, &found, first);
         let others: BTreeSet<String> =
             failures.keys().skip(1).map(|place| explain::at(facts.program(), *place)).collect();
@@ -156,14 +174,30 @@ fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Sta
             None => report_races(facts, &races::races(&code, &found), None)?,
         }
     }
-    let conditions = Conditions::new(coarsening.machine(), &found, &context.limits, &is_asked);
+    let is_proved = |node: NodeId, _: Property| assertions.contains(node) && !failed.contains(&node);
+    let conditions = Conditions::new(&machine, &found, &context.limits, &is_proved);
     let count = conditions.check().map_err(|what| match context.limits.stop() {
         Some(_) => Unproved::stopped(context),
         None => Unproved::because(format!("the proof was not confirmed: {what}"), OTHER_ENGINE),
     })?;
     statistics.count("verification conditions", count.conditions);
     statistics.count("of them for the solver", count.solved);
-    Ok(())
+    let tally = assertions.count(&failed, &visited);
+    statistics.count("assertions", tally.all as u64);
+    statistics.count("assertions proved", tally.proved as u64);
+    statistics.count("assertions never reached", tally.never_reached as u64);
+    statistics.count("assertions with calls expanded", tally.all_expanded as u64);
+    statistics.count("assertions with calls expanded proved", tally.proved_expanded as u64);
+    let Some((_, first)) = failures.first_key_value() else {
+        return Ok(if is_counted { vec![tally.summary()] } else { Vec::new() });
+    };
+    let (why, advice) = explain::failure(&code, &cells, &coarsening, &found, first);
+    let unproved = tally.unproved.iter();
+    let mut details: Vec<String> = unproved
+        .map(|(place, kind)| format!("not proved: {} at {}", kind.describe(), explain::at(facts.program(), *place)))
+        .collect();
+    details.push(format!("for example, {why}"));
+    Err(Unproved { details, ..Unproved::because(tally.summary(), advice) })
 }
 
 /// `without_invariants`: why there are none.

@@ -4,6 +4,7 @@
 //! states these are reached, which values it gave to shared cells for others to see, which threads it started, and which
 //! assertions may fail on the way. Paths stay apart until the next stop, unless they are many.
 
+use crate::assertions::Assertions;
 use crate::cells::{CellId, Cells, Extent, initial_bits, is_followed, slots_of};
 use crate::code::{Call, Code, FrameId, NodeId, StopId};
 use crate::evaluate::{Evaluator, not_null};
@@ -13,8 +14,8 @@ use leno_ir::analysis::locksets::Mode;
 use leno_ir::analysis::points_to::{AbstractId, AbstractObject};
 use leno_ir::analysis::threads::RootId;
 use leno_ir::index::Idx;
-use leno_ir::program::{Access, Expr, LocalId, Op, Property, RmwOp, SyncOp, TerminatorKind};
-use std::collections::BTreeMap;
+use leno_ir::program::{Access, Expr, LocalId, Op, RmwOp, SyncOp, TerminatorKind};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// So many paths to one node are kept apart.
 const MOST_PATHS: usize = 8;
@@ -23,7 +24,6 @@ const MOST_PATHS: usize = 8;
 #[derive(Clone, Debug)]
 pub struct Failure<'p> {
     pub node: NodeId,
-    pub property: Property,
     pub state: State<'p>,
 }
 
@@ -35,6 +35,8 @@ pub struct Segment<'p> {
     pub published: BTreeMap<CellId, Value>,
     pub started: Vec<(RootId, State<'p>)>,
     pub failures: Vec<Failure<'p>>,
+    /// Where it came by; only if bounds are looked at.
+    pub visited: BTreeSet<NodeId>,
 }
 
 #[derive(Debug)]
@@ -42,6 +44,8 @@ pub struct Machine<'a, 'p> {
     pub code: &'a Code<'a, 'p>,
     pub cells: &'a Cells,
     evaluator: Evaluator<'a, 'p>,
+    /// The assertions whose outcome is looked for: bounds are looked at only where these are.
+    assertions: Option<&'a Assertions>,
 }
 
 /// States on their way to a node.
@@ -49,7 +53,27 @@ pub type Outputs<'p> = Vec<(NodeId, State<'p>)>;
 
 impl<'a, 'p> Machine<'a, 'p> {
     pub fn new(code: &'a Code<'a, 'p>, cells: &'a Cells) -> Machine<'a, 'p> {
-        Machine { code, cells, evaluator: Evaluator { code } }
+        Machine { code, cells, evaluator: Evaluator { code }, assertions: None }
+    }
+
+    /// The same, for saying which of these hold.
+    pub fn looking_at(&self, assertions: &'a Assertions) -> Machine<'a, 'p> {
+        Machine { assertions: Some(assertions), ..Machine::new(self.code, self.cells) }
+    }
+
+    pub fn evaluator(&self) -> &Evaluator<'a, 'p> {
+        &self.evaluator
+    }
+
+    fn look(&self, node: NodeId, op: &'p Op, state: &State<'p>, segment: &mut Segment<'p>) {
+        if !self.assertions.is_some_and(|assertions| assertions.contains(node)) {
+            return;
+        }
+        segment.visited.insert(node);
+        let is_access = !matches!(op, Op::Assert { .. });
+        if is_access && !self.evaluator.is_in_bounds(state, self.code.frame_of(node), op) {
+            segment.failures.push(Failure { node, state: state.clone() });
+        }
     }
 
     /// The state in which the main thread begins.
@@ -264,6 +288,7 @@ impl<'a, 'p> Machine<'a, 'p> {
         let frame = self.code.frame_of(node);
         let next = NodeId(node.0 + 1);
         let register = |local: LocalId| Variable::Register(frame, local);
+        self.look(node, op, &state, segment);
         match op {
             Op::Assign { dst, value } => {
                 let numbers = self.evaluator.value(&state, frame, value);
@@ -292,11 +317,11 @@ impl<'a, 'p> Machine<'a, 'p> {
                 state.forget(register(*dst));
             }
             Op::Assume { cond } => self.evaluator.assume(&mut state, frame, cond, true),
-            Op::Assert { cond, property, .. } => {
+            Op::Assert { cond, .. } => {
                 let mut failing = state.clone();
                 self.evaluator.assume(&mut failing, frame, cond, false);
                 if !failing.is_never() {
-                    segment.failures.push(Failure { node, property: *property, state: failing });
+                    segment.failures.push(Failure { node, state: failing });
                 }
                 self.evaluator.assume(&mut state, frame, cond, true);
             }
