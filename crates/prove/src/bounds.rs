@@ -111,7 +111,7 @@ impl<'p> Evaluator<'_, 'p> {
 
     /// What must hold for an access to be in bounds; none if nothing is known of where it goes.
     pub fn bounds_question(&self, state: &State<'p>, frame: FrameId, access: &'p Access) -> Option<Question<'p>> {
-        let reach = self.reach(state, frame, &access.ptr, FUEL)?;
+        let reach = self.reach_of(state, frame, &access.ptr)?;
         let bytes = access.ty.bytes(self.code.program().model);
         let mut limits = Vec::new();
         for (object, offsets) in &reach.from {
@@ -132,6 +132,10 @@ impl<'p> Evaluator<'_, 'p> {
             },
             AbstractObject::Unknown | AbstractObject::Function(_) => None,
         }
+    }
+
+    pub fn reach_of(&self, state: &State<'p>, frame: FrameId, expr: &'p Expr) -> Option<Reach<'p>> {
+        self.reach(state, frame, expr, FUEL)
     }
 
     fn reach(&self, state: &State<'p>, frame: FrameId, expr: &'p Expr, fuel: u32) -> Option<Reach<'p>> {

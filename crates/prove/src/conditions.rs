@@ -20,6 +20,7 @@ use crate::code::{Call, Code, FrameId, NodeId, StopId};
 use crate::interference::Interference;
 use crate::machine::{Machine, Segment, WORD_BYTES, cell_width, counts};
 use crate::state::{Definition, State, Value, Variable};
+use crate::tables::{TableRead, WAYS};
 use leno_domains::{Congruence, Numbers, word};
 use leno_engine::Limits;
 use leno_ir::analysis::points_to::{AbstractId, AbstractObject};
@@ -582,6 +583,9 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
                 self.set(&mut path, register(*dst), Some(value));
             }
             Op::Load { dst, from } => {
+                if let Some(read) = self.machine.table_read(&path.known, frame, from) {
+                    return self.read_table(path, register(*dst), &read);
+                }
                 let value = self.read(&mut path, frame, from);
                 self.set(&mut path, register(*dst), Some(value));
             }
@@ -693,6 +697,45 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
             _ => op.for_each_result(|local| self.forget(&mut path, register(local))),
         }
         Ok(vec![path])
+    }
+
+    /// A read from a table: the paths on which the entry is zero, and is not. The index is one of those that are known to be
+    /// possible, or out of bounds.
+    fn read_table(
+        &mut self,
+        mut path: Path<'p>,
+        dst: Variable,
+        read: &TableRead<'p>,
+    ) -> Result<Vec<Path<'p>>, Failed> {
+        let index = self.term(&mut path, read.index.0, read.index.1);
+        let width = self.terms.width(index);
+        let number = |terms: &mut Terms, number: i64| terms.bits(width, i128::from(number) as u128 & word::mask(width));
+        let (least, greatest) = (number(&mut self.terms, read.within.0), number(&mut self.terms, read.within.1));
+        let mut other = vec![self.terms.sle(least, index), self.terms.sle(index, greatest)];
+        let mut paths = Vec::new();
+        for is_zero in WAYS {
+            let found = self.any(self.width(dst));
+            let mut ways = Vec::new();
+            for (at, bits) in read.entries_of(is_zero) {
+                let at = number(&mut self.terms, at);
+                let is_here = self.terms.eq(index, at);
+                other.push(self.terms.not(is_here));
+                let is_found = match bits {
+                    Some(bits) => {
+                        let bits = self.terms.bits(self.terms.width(found), bits);
+                        self.terms.eq(found, bits)
+                    }
+                    None => Term::TRUE,
+                };
+                ways.push(self.terms.and(&[is_here, is_found]));
+            }
+            let either = self.terms.or(&ways);
+            let mut after = with(&path, either);
+            self.set(&mut after, dst, Some(found));
+            paths.push(after);
+        }
+        self.refute(&path.conditions, &other, "which entries of a table are read")?;
+        Ok(paths)
     }
 
     /// That an access is in bounds, if that was found: the sum of what was added to an address is computed once more.

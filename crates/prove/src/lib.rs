@@ -14,6 +14,7 @@
 //! | `coarsen` | invariants and interference from each other (Algorithm 1) |
 //! | `conditions` | the invariants once more, as verification conditions for the solver |
 //! | `races`, `ownership` | which accesses may race |
+//! | `tables` | reads from objects that nothing writes |
 //! | `bounds` | which accesses stay in their objects |
 //! | `assertions` | which assertions there are, and how many were proved |
 //! | `replicate`, `open` | any number of threads in place of one; a library as a program |
@@ -34,6 +35,7 @@ mod ownership;
 mod races;
 mod replicate;
 mod state;
+mod tables;
 
 use assertions::Assertions;
 use cells::Cells;

@@ -9,6 +9,7 @@ use crate::cells::{CellId, Cells, Extent, initial_bits, is_followed, slots_of};
 use crate::code::{Call, Code, FrameId, NodeId, StopId};
 use crate::evaluate::{Evaluator, not_null};
 use crate::state::{Definition, State, Value, Variable};
+use crate::tables::{TableRead, WAYS};
 use leno_domains::{Domain, Numbers, Predicate, Product};
 use leno_ir::analysis::locksets::Mode;
 use leno_ir::analysis::points_to::{AbstractId, AbstractObject};
@@ -294,7 +295,14 @@ impl<'a, 'p> Machine<'a, 'p> {
                 let numbers = self.evaluator.value(&state, frame, value);
                 state.assign(register(*dst), numbers, Some(Definition::Expr(frame, value)));
             }
-            Op::Load { dst, from } => self.load(&mut state, frame, *dst, from),
+            Op::Load { dst, from } => {
+                if let Some(read) = self.table_read(&state, frame, from) {
+                    let after = |is_zero| self.evaluator.after_table_read(&state, frame, *dst, &read, is_zero);
+                    outputs.extend(WAYS.map(|is_zero| (next, after(is_zero))));
+                    return;
+                }
+                self.load(&mut state, frame, *dst, from);
+            }
             Op::Store { to, value } => {
                 let numbers = self.evaluator.value(&state, frame, value);
                 self.store(&mut state, frame, to, numbers, Some(Definition::Expr(frame, value)));
@@ -447,6 +455,14 @@ impl<'a, 'p> Machine<'a, 'p> {
         let candidates = self.candidates(frame, access).filter(|candidates| !candidates.is_empty());
         let values = candidates.into_iter().flatten().map(value);
         (values.reduce(|all, value| all.join(&value)).unwrap_or(Value::any(width)), None)
+    }
+
+    /// A read from a table at an index that is not certain.
+    pub fn table_read(&self, state: &State<'p>, frame: FrameId, from: &'p Access) -> Option<TableRead<'p>> {
+        match self.evaluator.address(state, frame, &from.ptr) {
+            Some(_) => None,
+            None => self.evaluator.table_read(self.cells, state, frame, from),
+        }
     }
 
     fn load(&self, state: &mut State<'p>, frame: FrameId, dst: LocalId, from: &Access) {

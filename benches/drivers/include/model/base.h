@@ -118,10 +118,18 @@ static inline int model_error(void)
 
 extern int sprintf(char *, const char *, ...);
 extern int snprintf(char *, size_t, const char *, ...);
-extern char *strcpy(char *, const char *);
 extern void *memset(void *, int, size_t);
 extern void *memcpy(void *, const void *, size_t);
 extern void *calloc(size_t, size_t);
+
+static inline char *strcpy(char *to, const char *from)
+{
+    for (size_t i = 0;; i++) {
+        to[i] = from[i];
+        if (from[i] == 0)
+            return to;
+    }
+}
 
 #define GFP_KERNEL 0
 /* Memory of the kernel, which may be used up. */

@@ -93,19 +93,18 @@ struct isa_driver {
     void (*shutdown)(struct device *, unsigned int);
     struct device_driver driver;
 };
-/* Every card that matches is probed, one after another. */
+/* (The one device is any of the cards that the driver knows.) */
 static struct device model_isa_device;
 static unsigned int model_isa_card;
 #define module_isa_driver(driver, number) \
     int model_init(void) \
     { \
-        int result = -ENODEV; \
-        for (unsigned int card = 0; card < (number); card++) \
-            if (MODEL_MATCH(&model_isa_device, card) && MODEL_PROBE(&model_isa_device, card) == 0) { \
-                model_isa_card = card; \
-                result = 0; \
-            } \
-        return result; \
+        unsigned int card = __VERIFIER_nondet_uint(); \
+        __VERIFIER_assume(card < (number)); \
+        model_isa_card = card; \
+        if (!MODEL_MATCH(&model_isa_device, card)) \
+            return -ENODEV; \
+        return MODEL_PROBE(&model_isa_device, card); \
     } \
     void model_exit(void) { MODEL_REMOVE(&model_isa_device, model_isa_card); }
 
