@@ -37,6 +37,17 @@ pub struct Question<'p> {
     pub limits: Vec<(i64, u64)>,
 }
 
+/// Part of an object, at which an access lands somewhere.
+pub struct Stretch<'p> {
+    pub object: AbstractId,
+    pub from: i64,
+    /// Behind the last byte.
+    pub to: i64,
+    /// The sum of what was added to one of the offsets is between them.
+    pub offsets: Vec<i64>,
+    pub added: Vec<(FrameId, &'p Expr)>,
+}
+
 /// Whether an instruction is one whose bounds are looked at.
 pub fn is_checked(code: &Code<'_, '_>, node: NodeId, op: &Op) -> bool {
     let program = code.program();
@@ -119,6 +130,30 @@ impl<'p> Evaluator<'_, 'p> {
             limits.extend(offsets.iter().map(|offset| (*offset, most)));
         }
         (!limits.is_empty()).then_some(Question { added: reach.added, limits })
+    }
+
+    /// The bytes that an access may be of, where it goes to one object at an index that is not certain: from, and behind the
+    /// last. None if nothing is known of it.
+    pub fn stretch(&self, state: &State<'p>, frame: FrameId, access: &'p Access) -> Option<Stretch<'p>> {
+        let reach = self.reach_of(state, frame, &access.ptr)?;
+        let [(object, offsets)] = reach.from.as_slice() else { return None };
+        let (least, greatest) = (*offsets.iter().min()?, *offsets.iter().max()?);
+        let (mut low, mut high) = (i128::from(least), i128::from(greatest));
+        for (frame, added) in &reach.added {
+            let value = self.value(state, *frame, added);
+            let (least, greatest) = value.numbers.hull(value.width).signed_bounds(value.width)?;
+            (low, high) = (low + least, high + greatest);
+        }
+        let most = i128::from(self.size(*object)?);
+        let bytes = i128::from(access.ty.bytes(self.code.program().model));
+        // (What is larger than the object says nothing.)
+        (low >= 0 && high + bytes <= most).then_some(Stretch {
+            object: *object,
+            from: low as i64,
+            to: (high + bytes) as i64,
+            offsets: offsets.clone(),
+            added: reach.added,
+        })
     }
 
     fn size(&self, object: AbstractId) -> Option<u64> {

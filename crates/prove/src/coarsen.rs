@@ -75,7 +75,7 @@ impl<'a, 'p> Coarsening<'a, 'p> {
         let strategy = Strategy {
             delay: 4,
             thresholds: thresholds(self.code.program()),
-            to_thresholds: 12,
+            to_thresholds: 48,
             narrowings: 3,
             ..Strategy::default()
         };

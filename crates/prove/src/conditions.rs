@@ -27,6 +27,7 @@ use leno_ir::analysis::points_to::{AbstractId, AbstractObject};
 use leno_ir::analysis::threads::RootId;
 use leno_ir::index::Idx;
 use leno_ir::program::{Access, Expr, LocalId, Op, Property, SyncOp, TerminatorKind};
+use leno_ir::visit::AccessKind;
 use leno_logic::core::Answer;
 use leno_logic::solver::Solver;
 use leno_logic::term::{Sort, Term, Terms};
@@ -531,7 +532,7 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
         value
     }
 
-    fn write(&mut self, path: &mut Path<'p>, frame: FrameId, access: &Access, value: Term) {
+    fn write(&mut self, path: &mut Path<'p>, frame: FrameId, access: &'p Access, value: Term) {
         let bytes = access.ty.bytes(self.code.program().model);
         let fits = u64::from(self.terms.width(value)) == 8 * bytes;
         if let Some(extent) = self.machine.place_of(&path.known, frame, access) {
@@ -542,6 +543,10 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
                 self.touch(path, cell);
             }
             return;
+        }
+        if let Some(stretch) = self.machine.stretch_of(&path.known, frame, access) {
+            let bytes = (stretch.to - stretch.from) as u64;
+            return self.change_object(path, stretch.object, Some((stretch.from, bytes)), None);
         }
         let candidates = self.machine.candidates(frame, access);
         let func = self.code.frames[frame].func;
@@ -577,6 +582,7 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
         let frame = self.code.frame_of(path.node);
         let register = |local: LocalId| Variable::Register(frame, local);
         self.check_bounds(&mut path, frame, op)?;
+        self.check_stretch(&mut path, frame, op)?;
         match op {
             Op::Assign { dst, value } => {
                 let value = self.term(&mut path, frame, value);
@@ -747,24 +753,46 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
         let Some(question) = self.machine.evaluator().bounds_question(&path.known, frame, access) else {
             return Err("an access in bounds".to_string());
         };
+        let limits: Vec<(i64, u64)> = question.limits;
+        self.check_sum(path, &question.added, &limits, "an access in bounds")
+    }
+
+    /// That a store to a part of an object goes there.
+    fn check_stretch(&mut self, path: &mut Path<'p>, frame: FrameId, op: &'p Op) -> Result<(), Failed> {
+        let Some((access, AccessKind::Write | AccessKind::Update)) = op.access() else { return Ok(()) };
+        let Some(stretch) = self.machine.stretch_of(&path.known, frame, access) else { return Ok(()) };
+        let bytes = access.ty.bytes(self.code.program().model);
+        let most = (stretch.to - stretch.from) as u64 - bytes;
+        let limits: Vec<(i64, u64)> = stretch.offsets.iter().map(|offset| (offset - stretch.from, most)).collect();
+        self.check_sum(path, &stretch.added, &limits, "which part of an object is written")
+    }
+
+    /// That a sum, added to each of the first numbers, is at most the second one, and not negative.
+    fn check_sum(
+        &mut self,
+        path: &mut Path<'p>,
+        added: &[(FrameId, &'p Expr)],
+        limits: &[(i64, u64)],
+        what: &str,
+    ) -> Result<(), Failed> {
         let width = u32::from(self.code.program().model.pointer_bits());
         let bits = |number: i128| number as u128 & word::mask(width);
         let mut sum = self.terms.bits(width, 0);
-        for (frame, added) in question.added {
-            let added = self.term(path, frame, added);
+        for (frame, added) in added {
+            let added = self.term(path, *frame, added);
             if self.terms.width(added) != width {
-                return Err("an access in bounds".to_string());
+                return Err(what.to_string());
             }
             sum = self.terms.add(sum, added);
         }
         let mut goals = Vec::new();
-        for (offset, most) in question.limits {
-            let offset = self.terms.bits(width, bits(offset.into()));
-            let most = self.terms.bits(width, bits(most.into()));
+        for (offset, most) in limits {
+            let offset = self.terms.bits(width, bits((*offset).into()));
+            let most = self.terms.bits(width, bits((*most).into()));
             let at = self.terms.add(sum, offset);
             goals.push(self.terms.ule(at, most));
         }
-        self.implied(&path.conditions, &[], &goals, "an access in bounds")
+        self.implied(&path.conditions, &[], &goals, what)
     }
 
     fn change_sync(&mut self, path: &mut Path<'p>, frame: FrameId, op: &Op, at: &Expr, step: &SyncOp) {

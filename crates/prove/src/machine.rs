@@ -5,6 +5,7 @@
 //! assertions may fail on the way. Paths stay apart until the next stop, unless they are many.
 
 use crate::assertions::Assertions;
+use crate::bounds::Stretch;
 use crate::cells::{CellId, Cells, Extent, initial_bits, is_followed, slots_of};
 use crate::code::{Call, Code, FrameId, NodeId, StopId};
 use crate::evaluate::{Evaluator, not_null};
@@ -475,7 +476,7 @@ impl<'a, 'p> Machine<'a, 'p> {
         &self,
         state: &mut State<'p>,
         frame: FrameId,
-        to: &Access,
+        to: &'p Access,
         value: Value,
         definition: Option<Definition<'p>>,
     ) {
@@ -493,6 +494,11 @@ impl<'a, 'p> Machine<'a, 'p> {
         }
         let func = self.code.frames[frame].func;
         let candidates = self.candidates(frame, to);
+        if let Some(stretch) = self.stretch_of(state, frame, to) {
+            let bytes = (stretch.to - stretch.from) as u64;
+            self.change_overlapping(state, Extent { object: stretch.object, offset: stretch.from, bytes }, None);
+            return;
+        }
         let bytes = to.ty.bytes(self.code.program().model);
         for object in self.code.facts.points_to().points_to(func, &to.ptr).iter() {
             let Some(candidates) = &candidates else {
@@ -520,12 +526,20 @@ impl<'a, 'p> Machine<'a, 'p> {
         }
     }
 
+    /// Where a store goes that is neither certain nor to one of a few cells, if it stays in a part of an object.
+    pub fn stretch_of(&self, state: &State<'p>, frame: FrameId, to: &'p Access) -> Option<Stretch<'p>> {
+        if self.place_of(state, frame, to).is_some() || self.candidates(frame, to).is_some() {
+            return None;
+        }
+        self.evaluator.stretch(state, frame, to)
+    }
+
     fn modify(
         &self,
         state: &mut State<'p>,
         frame: FrameId,
         dst: Option<LocalId>,
-        at: &Access,
+        at: &'p Access,
         op: RmwOp,
         value: &'p Expr,
     ) {

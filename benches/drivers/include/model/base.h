@@ -116,8 +116,6 @@ static inline int model_error(void)
 #define dev_dbg printk
 #define panic(...) do { printk(__VA_ARGS__); abort(); } while (0)
 
-extern int sprintf(char *, const char *, ...);
-extern int snprintf(char *, size_t, const char *, ...);
 extern void *memset(void *, int, size_t);
 extern void *memcpy(void *, const void *, size_t);
 extern void *calloc(size_t, size_t);
@@ -125,11 +123,25 @@ extern void *calloc(size_t, size_t);
 static inline char *strcpy(char *to, const char *from)
 {
     for (size_t i = 0;; i++) {
-        to[i] = from[i];
-        if (from[i] == 0)
+        char letter = from[i];
+        to[i] = letter;
+        if (letter == 0)
             return to;
     }
 }
+
+/* A text without arguments is copied. With arguments, some characters are written, as many as it takes. */
+#define MODEL_PRINT(to, ...) \
+    ({ size_t model_length = 0; printk(__VA_ARGS__); \
+       for (;; model_length++) { \
+           (to)[model_length] = __VERIFIER_nondet_uchar(); \
+           if (__VERIFIER_nondet_int()) break; \
+       } \
+       (int)model_length; })
+#define MODEL_COPY(to, text) ((void)strcpy(to, text), (int)sizeof(text) - 1)
+#define sprintf(to, ...) \
+    MODEL_PICK(__VA_ARGS__, MODEL_PRINT, MODEL_PRINT, MODEL_PRINT, MODEL_PRINT, MODEL_PRINT, MODEL_PRINT, MODEL_PRINT, \
+               MODEL_COPY)(to, __VA_ARGS__)
 
 #define GFP_KERNEL 0
 /* Memory of the kernel, which may be used up. */
