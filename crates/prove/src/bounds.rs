@@ -13,7 +13,8 @@ use crate::evaluate::Evaluator;
 use leno_domains::Numbers;
 use crate::state::{Definition, State, Variable};
 use leno_ir::analysis::points_to::{AbstractId, AbstractObject};
-use leno_ir::program::{Access, BinaryOp, Body, Callee, CastOp, Expr, FuncId, Op, Program, Property};
+use leno_ir::program::{Access, BinaryOp, Body, Callee, CastOp, Expr, FuncId, LocalId, Op, Program, Property, Type};
+use std::collections::BTreeMap;
 
 /// How many equations are followed, one after another.
 const FUEL: u32 = 16;
@@ -208,10 +209,38 @@ impl<'p> Evaluator<'_, 'p> {
 
     fn reach_of_variable(&self, state: &State<'p>, variable: Variable, fuel: u32) -> Option<Reach<'p>> {
         let fuel = fuel.checked_sub(1)?;
-        match state.definition(variable)? {
-            Definition::Expr(frame, expr) => self.reach_by_equations(state, frame, expr, fuel),
-            Definition::Same(other) => self.reach_of_variable(state, other, fuel),
+        let defined = match state.definition(variable) {
+            Some(Definition::Expr(frame, expr)) => self.reach_by_equations(state, frame, expr, fuel),
+            Some(Definition::Same(other)) => self.reach_of_variable(state, other, fuel),
+            None => None,
+        };
+        defined.or_else(|| match variable {
+            Variable::Register(frame, local) => self.reach_by_loads(frame, local),
+            Variable::Cell(_) => None,
+        })
+    }
+
+    /// Where a register points that is only ever set by loads of pointers, in any state.
+    fn reach_by_loads(&self, frame: FrameId, local: LocalId) -> Option<Reach<'p>> {
+        let func = self.code.frames[frame].func;
+        let mut targets: BTreeMap<AbstractId, Vec<i64>> = BTreeMap::new();
+        for load in self.code.pointers.loads(func, local)? {
+            let bytes = load.ty.bytes(self.code.program().model);
+            let reach = self.reach_by_facts(frame, &load.ptr).filter(|_| load.ty == Type::Ptr)?;
+            for (object, offsets) in reach.from {
+                for offset in offsets {
+                    // (A load that is not in bounds ends the execution.)
+                    let end = u64::try_from(offset).ok().and_then(|offset| offset.checked_add(bytes));
+                    if self.size(object).is_some_and(|size| end.is_none_or(|end| end > size)) {
+                        continue;
+                    }
+                    for (target, at) in self.code.pointers.at(object, offset)? {
+                        targets.entry(target).or_default().push(at);
+                    }
+                }
+            }
         }
+        Some(Reach { from: targets.into_iter().collect(), added: Vec::new() })
     }
 
     /// What is known of an address in any state.

@@ -11,6 +11,7 @@
 //! stand in the middle of one). Since every cycle has a stop, a segment is a directed acyclic graph; [`Code::order`]
 //! sorts it.
 
+use crate::pointers::Pointers;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::analysis::threads::RootId;
 use leno_ir::index::{Idx, IndexVec};
@@ -91,6 +92,8 @@ pub struct Code<'a, 'p> {
     stops: IndexVec<StopId, NodeId>,
     /// By node: how many atomic sections a thread is in at least.
     depth: Vec<u32>,
+    /// Where pointers in memory point.
+    pub pointers: Pointers<'p>,
 }
 
 impl<'a, 'p> Code<'a, 'p> {
@@ -111,6 +114,7 @@ impl<'a, 'p> Code<'a, 'p> {
             stop_of: Vec::new(),
             stops: IndexVec::new(),
             depth: Vec::new(),
+            pointers: Pointers::new(facts),
         };
         for (root, thread) in facts.threads().roots().iter_enumerated() {
             let entry = code.add_frame(thread.function, root, None)?;

@@ -15,7 +15,7 @@
 //! | `conditions` | the invariants once more, as verification conditions for the solver |
 //! | `races`, `ownership` | which accesses may race |
 //! | `tables` | reads from objects that nothing writes |
-//! | `bounds` | which accesses stay in their objects |
+//! | `bounds`, `pointers` | which accesses stay in their objects; where pointers in memory point |
 //! | `assertions` | which assertions there are, and how many were proved |
 //! | `replicate`, `open` | any number of threads in place of one; a library as a program |
 //! | `explain` | why an assertion was not proved |
@@ -32,6 +32,7 @@ mod interference;
 mod machine;
 mod open;
 mod ownership;
+mod pointers;
 mod races;
 mod replicate;
 mod state;

@@ -8,9 +8,11 @@
 #include <model/files.h>
 
 struct device_driver { const char *name; struct module *owner; const void *pm; };
-struct device { struct device *parent; void *platform_data; void *driver_data; };
-#define dev_get_drvdata(dev) ((dev)->driver_data)
-#define dev_set_drvdata(dev, data) ((void)((dev)->driver_data = (data)))
+struct device { struct device *parent; void *platform_data; };
+/* (There is one device, and one driver that keeps something for it.) */
+static void *model_driver_data;
+#define dev_get_drvdata(dev) ((void)(dev), model_driver_data)
+#define dev_set_drvdata(dev, data) ((void)(dev), (void)(model_driver_data = (data)))
 #define dev_get_platdata(dev) ((dev)->platform_data)
 struct dev_pm_ops { int (*suspend_noirq)(struct device *); int (*resume_noirq)(struct device *); };
 #define SET_NOIRQ_SYSTEM_SLEEP_PM_OPS(suspend, resume) .suspend_noirq = (suspend), .resume_noirq = (resume),
@@ -127,7 +129,6 @@ struct watchdog_device {
     const struct watchdog_info *info;
     const struct watchdog_ops *ops;
     unsigned int bootstatus, timeout, pretimeout, min_timeout, max_timeout;
-    void *driver_data;
     unsigned long status;
 };
 #define WDOG_ACTIVE 0
@@ -136,8 +137,9 @@ struct watchdog_device {
 #define WDOG_HW_RUNNING 3
 #define WDOG_STOP_ON_UNREGISTER 4
 static struct watchdog_device *model_watchdog;
-#define watchdog_set_drvdata(device, data) ((void)((device)->driver_data = (data)))
-#define watchdog_get_drvdata(device) ((device)->driver_data)
+static void *model_watchdog_data;
+#define watchdog_set_drvdata(device, data) ((void)(device), (void)(model_watchdog_data = (data)))
+#define watchdog_get_drvdata(device) ((void)(device), model_watchdog_data)
 #define watchdog_active(device) test_bit(WDOG_ACTIVE, &(device)->status)
 #define watchdog_set_nowayout(device, nowayout) do { if (nowayout) set_bit(WDOG_NO_WAY_OUT, &(device)->status); } while (0)
 #define watchdog_stop_on_reboot(device) set_bit(WDOG_STOP_ON_REBOOT, &(device)->status)
