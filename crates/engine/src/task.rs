@@ -48,8 +48,8 @@ impl Properties {
             Leak => self.leak,
             LostMemory => self.memtrack,
             IndexOutOfBounds | OutOfBounds => self.memory || self.bounds,
-            NullDereference | InvalidPointer | UseAfterFree | UseAfterScope
-            | WriteToConstant | DoubleFree | InvalidFree => self.memory,
+            NullDereference | InvalidPointer | UseAfterFree | UseAfterScope | WriteToConstant | DoubleFree
+            | InvalidFree => self.memory,
             _ => self.other,
         }
     }

@@ -5,7 +5,7 @@ use crate::memory::MemoryLimit;
 use crate::prediction::{execute_predict, execute_record, standard_input};
 use leno::{
     Bounds, Cancel, CheckOptions, Compiled, Ending, EngineChoice, Input, Options, Properties, RunOptions, Task,
-    Unwinding, Verdict,
+    Unwinding, Uses, Verdict,
 };
 use leno_bmc::StagedEngine;
 use leno_c::library;
@@ -160,14 +160,15 @@ fn execute_prove(prove: &Prove) -> Result<Status, Status> {
     let memory = MemoryLimit::watch(prove.memory, &cancel, &progress);
     let mut sources = prove.program.clone();
     sources.check_overflow |= properties.overflow;
-    sources.entries = [&prove.init, &prove.entry, &prove.exit].into_iter().flatten().cloned().collect();
+    let uses = Uses { init: prove.init.clone(), entries: prove.entry.clone(), exit: prove.exit.clone() };
+    sources.entries = uses.functions();
     let compiled = match prove.entry.is_empty() {
         true => load_to_run(&sources, &prove.args)?,
         false => load(&sources)?,
     };
     let opened = match prove.entry.is_empty() {
-        true => Ok((compiled.program, Vec::new())),
-        false => leno_prove::open(&compiled.program, &library_of(prove, compiled.pointees)),
+        true => Ok((compiled.program.clone(), Vec::new())),
+        false => leno::open_library(&compiled, &uses),
     };
     let replicated =
         opened.and_then(|(program, notes)| Ok((leno_prove::replicate(&program, &prove.replicate)?, notes)));
@@ -226,21 +227,6 @@ fn with_checks(mut properties: Properties, checks: &[String]) -> Result<Properti
         }
     }
     Ok(properties)
-}
-
-fn library_of(
-    prove: &Prove,
-    pointees: std::collections::BTreeMap<String, Vec<Option<leno_c::lower::Pointee>>>,
-) -> leno_prove::Library {
-    let of_function = |parameters: Vec<Option<leno_c::lower::Pointee>>| {
-        parameters.into_iter().map(|pointee| pointee.map(|pointee| (pointee.name, pointee.bytes))).collect()
-    };
-    leno_prove::Library {
-        init: prove.init.clone(),
-        entries: prove.entry.clone(),
-        exit: prove.exit.clone(),
-        pointees: pointees.into_iter().map(|(name, parameters)| (name, of_function(parameters))).collect(),
-    }
 }
 
 /// A SAFE that assumes sequential consistency says where the program asks for less.

@@ -10,8 +10,8 @@
 
 use crate::code::{Call, Code, FrameId, NodeId};
 use crate::evaluate::Evaluator;
-use leno_domains::Numbers;
 use crate::state::{Definition, State, Variable};
+use leno_domains::Numbers;
 use leno_ir::analysis::points_to::{AbstractId, AbstractObject};
 use leno_ir::program::{Access, BinaryOp, Body, Callee, CastOp, Expr, FuncId, LocalId, Op, Program, Property, Type};
 use std::collections::BTreeMap;
@@ -113,11 +113,14 @@ impl<'p> Evaluator<'_, 'p> {
         let (mut low, mut high) = (0i128, 0i128);
         for (frame, added) in &question.added {
             let value = self.value(state, *frame, added);
-            let Some((least, greatest)) = value.numbers.hull(value.width).signed_bounds(value.width) else { return true };
+            let Some((least, greatest)) = value.numbers.hull(value.width).signed_bounds(value.width) else {
+                return true;
+            };
             (low, high) = (low + least, high + greatest);
         }
-        let fits =
-            |(offset, most): &(i64, u64)| i128::from(*offset) + low >= 0 && i128::from(*offset) + high <= (*most).into();
+        let fits = |(offset, most): &(i64, u64)| {
+            i128::from(*offset) + low >= 0 && i128::from(*offset) + high <= (*most).into()
+        };
         question.limits.iter().all(fits)
     }
 

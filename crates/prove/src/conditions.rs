@@ -707,12 +707,7 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
 
     /// A read from a table: the paths on which the entry is zero, and is not. The index is one of those that are known to be
     /// possible, or out of bounds.
-    fn read_table(
-        &mut self,
-        mut path: Path<'p>,
-        dst: Variable,
-        read: &TableRead<'p>,
-    ) -> Result<Vec<Path<'p>>, Failed> {
+    fn read_table(&mut self, mut path: Path<'p>, dst: Variable, read: &TableRead<'p>) -> Result<Vec<Path<'p>>, Failed> {
         let index = self.term(&mut path, read.index.0, read.index.1);
         let width = self.terms.width(index);
         let number = |terms: &mut Terms, number: i64| terms.bits(width, i128::from(number) as u128 & word::mask(width));

@@ -89,7 +89,8 @@ impl<'p> Evaluator<'_, 'p> {
         is_zero: bool,
     ) -> State<'p> {
         let value = |bits: Option<u128>| bits.map_or(Value::any(read.width), |bits| Value::constant(read.width, bits));
-        let Some(found) = read.entries_of(is_zero).map(|(_, bits)| value(bits)).reduce(|all, one| all.join(&one)) else {
+        let Some(found) = read.entries_of(is_zero).map(|(_, bits)| value(bits)).reduce(|all, one| all.join(&one))
+        else {
             return State::NEVER;
         };
         let numbers = || read.entries_of(is_zero).map(|(number, _)| number);

@@ -1,2 +1,3 @@
 mod agreement;
+mod bounds;
 mod programs;
