@@ -6,7 +6,7 @@
 
 use crate::bounds::is_checked;
 use crate::code::{Code, FrameId, NodeId};
-use leno_engine::Properties;
+use leno_engine::{Properties, Statistics};
 use leno_ir::program::{Body, Op, Place, Program, Property, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -55,6 +55,14 @@ pub struct Tally {
 impl Tally {
     pub fn summary(&self) -> String {
         format!("{} of {} assertions were proved", self.proved, self.all)
+    }
+
+    pub fn report(&self, statistics: &mut Statistics) {
+        statistics.count("assertions", self.all as u64);
+        statistics.count("assertions proved", self.proved as u64);
+        statistics.count("assertions never reached", self.never_reached as u64);
+        statistics.count("assertions with calls expanded", self.all_expanded as u64);
+        statistics.count("assertions with calls expanded proved", self.proved_expanded as u64);
     }
 }
 

@@ -219,7 +219,7 @@ impl<'p> Evaluator<'_, 'p> {
         };
         defined.or_else(|| match variable {
             Variable::Register(frame, local) => self.reach_by_loads(frame, local),
-            Variable::Cell(_) => None,
+            Variable::Cell(_) | Variable::Seen(_) | Variable::Theirs(_) => None,
         })
     }
 

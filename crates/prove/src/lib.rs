@@ -28,25 +28,32 @@ mod code;
 mod conditions;
 mod evaluate;
 mod explain;
+mod formulas;
 mod interference;
+mod linear;
 mod machine;
 mod open;
 mod ownership;
+mod partition;
+mod phases;
 mod pointers;
 mod races;
 mod replicate;
 mod state;
+mod states;
 mod tables;
+mod view;
 
-use assertions::Assertions;
+use assertions::{Assertions, Tally};
 use cells::Cells;
-use coarsen::Coarsening;
+use coarsen::{Coarsened, Coarsening, Precision};
 use code::{Code, NodeId, Refusal};
 use conditions::Conditions;
 use leno_engine::{Context, Covered, Engine, Outcome, Properties, Reason, Statistics, Task, Unknown, Verdict};
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{Place, Property};
-use machine::Failure;
+use machine::{Failure, Machine};
+use partition::Rule;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use open::{Library, Pointee, open};
@@ -75,7 +82,7 @@ impl Engine for Prover {
                 let statement = "proved for any number of threads, any schedule and any input";
                 (Verdict::Safe, Covered { details, ..Covered::statement(statement) })
             }
-            Err(Unproved { reason, advice, details }) => {
+            Err(Unproved { reason, advice, details, .. }) => {
                 let covered = Covered { details, ..Covered::statement("not everything was proved") };
                 (Verdict::Unknown(Unknown { reason, advice }), covered)
             }
@@ -84,14 +91,27 @@ impl Engine for Prover {
     }
 }
 
-/// The invariants of a program as text, a line for each place at which threads may be interrupted; or why there are none.
-pub fn show_invariants(facts: &Facts<'_>, context: &Context) -> Result<String, String> {
+/// The invariants of a program as text, a line for each place at which threads may be interrupted; or why there are none. With
+/// `rounds`, those of each round of the coarsening (paper 002, Figure 4), one after another.
+pub fn show_invariants(facts: &Facts<'_>, context: &Context, rounds: bool) -> Result<String, String> {
     let code = Code::new(facts).map_err(|refusal| refusal.reason)?;
     let cells = Cells::new(&code);
-    let mut coarsening = Coarsening::new(&code, &cells, &context.limits);
+    let mut coarsening = Coarsening::new(&code, &cells, &context.limits, precise(&code));
     let found = coarsening.coarsen().filter(|found| coarsening.is_inductive(found));
     let found = found.ok_or("they could not be computed within the limits")?;
-    Ok(explain::invariants(&code, &cells, &found))
+    let mut text = String::new();
+    for (number, invariants) in found.history.iter().enumerate().filter(|_| rounds) {
+        text += &format!("round {}:\n{}", number + 1, explain::invariants(&code, &cells, invariants));
+    }
+    if rounds {
+        text += "in the end:\n";
+    }
+    Ok(text + &explain::invariants(&code, &cells, &found.invariants))
+}
+
+/// The more places there are, the fewer states of each are told apart.
+fn precise(code: &Code<'_, '_>) -> Precision {
+    Precision { rule: Rule::Connected, states: (12_000 / code.stops().len().max(1)).clamp(4, 64) }
 }
 
 /// Why there is no proof.
@@ -100,17 +120,24 @@ struct Unproved {
     advice: String,
     /// A line each.
     details: Vec<String>,
+    /// Where assertions are counted, and what was proved of them was confirmed.
+    tally: Option<Tally>,
 }
 
 impl Unproved {
+    fn proved(&self) -> usize {
+        self.tally.as_ref().map_or(0, |tally| tally.proved)
+    }
+
     fn because(reason: impl Into<String>, advice: impl Into<String>) -> Unproved {
-        Unproved { reason: Reason::Because(reason.into()), advice: advice.into(), details: Vec::new() }
+        Unproved { reason: Reason::Because(reason.into()), advice: advice.into(), details: Vec::new(), tally: None }
     }
 
     fn stopped(context: &Context) -> Unproved {
         match context.limits.stop() {
             Some(stop) => {
-                Unproved { reason: Reason::Limit(stop), advice: "allow more".to_string(), details: Vec::new() }
+                let reason = Reason::Limit(stop);
+                Unproved { reason, advice: "allow more".to_string(), details: Vec::new(), tally: None }
             }
             None => Unproved::because("the invariants could not be confirmed", OTHER_ENGINE),
         }
@@ -142,65 +169,132 @@ fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Sta
     };
     let cells = Cells::new(&code);
     let assertions = Assertions::new(&code, asked);
-    let mut coarsening = Coarsening::new(&code, &cells, &context.limits);
-    let found = coarsening.coarsen().ok_or_else(|| Unproved::stopped(context))?;
-    statistics.count("stops", code.stops().len() as u64);
-    statistics.count("cells", cells.len() as u64);
-    statistics.count("rounds", found.rounds);
-    statistics.count("pairs of stops", found.pairs.count() as u64);
-    if !coarsening.is_inductive(&found) {
-        return Err(Unproved::stopped(context));
-    }
-    let machine = coarsening.machine().looking_at(&assertions);
-    let mut failures: BTreeMap<Place, Failure<'_>> = BTreeMap::new();
-    let (mut failed, mut visited) = (BTreeSet::new(), BTreeSet::new());
-    for (stop, state) in found.invariants.iter_enumerated() {
-        let segment = machine.run(stop, state);
-        visited.extend(segment.visited);
-        for failure in segment.failures.into_iter().filter(|failure| assertions.contains(failure.node)) {
-            failed.insert(failure.node);
-            failures.entry(code.place(failure.node)).or_insert(failure);
+    let question = Question { facts, code: &code, cells: &cells, assertions: &assertions, asked, context };
+    // What is proved cheaply is not proved again.
+    let mut best: Option<Unproved> = None;
+    for precision in [Precision::PLAIN, precise(&code)] {
+        match question.prove(precision, statistics) {
+            Ok(tally) => {
+                tally.report(statistics);
+                return Ok(if question.is_counted() { vec![tally.summary()] } else { Vec::new() });
+            }
+            Err(unproved) if best.as_ref().is_none_or(|best| unproved.proved() > best.proved()) => {
+                best = Some(unproved)
+            }
+            Err(_) => {}
+        }
+        if context.limits.stop().is_some() {
+            break;
         }
     }
-    // Assertions that were inserted are counted; so those that were proved are confirmed even if others were not.
-    let is_counted = overflow || bounds;
-    if let Some((_, first)) = failures.first_key_value().filter(|_| !is_counted) {
-        let (reason, advice) = explain::failure(&code, &cells, &coarsening, &found, first);
-        let others: BTreeSet<String> =
-            failures.keys().skip(1).map(|place| explain::at(facts.program(), *place)).collect();
-        let details = others.into_iter().map(|place| format!("nor was the assertion at {place} proved")).collect();
-        return Err(Unproved { details, ..Unproved::because(reason, advice) });
+    let Some(unproved) = best else { return Ok(Vec::new()) };
+    unproved.tally.iter().for_each(|tally| tally.report(statistics));
+    Err(unproved)
+}
+
+struct Question<'a, 'p> {
+    facts: &'a Facts<'p>,
+    code: &'a Code<'a, 'p>,
+    cells: &'a Cells,
+    assertions: &'a Assertions,
+    asked: Properties,
+    context: &'a Context,
+}
+
+/// What the domains cannot exclude.
+struct Failures<'p> {
+    /// An example for each place.
+    by_place: BTreeMap<Place, Failure<'p>>,
+    nodes: BTreeSet<NodeId>,
+    /// The assertions that some thread gets to.
+    visited: BTreeSet<NodeId>,
+}
+
+impl<'a, 'p> Question<'a, 'p> {
+    /// Assertions that were inserted are counted: those that were proved are confirmed even if others were not.
+    fn is_counted(&self) -> bool {
+        self.asked.overflow || self.asked.bounds
     }
-    if race {
-        match facts.features().weak_order {
-            Some(_) => report_races(facts, &races::races_by_facts(facts), None)?,
-            None => report_races(facts, &races::races(&code, &found), None)?,
+
+    fn prove(&self, precision: Precision, statistics: &mut Statistics) -> Result<Tally, Unproved> {
+        let context = self.context;
+        let mut coarsening = Coarsening::new(self.code, self.cells, &context.limits, precision);
+        let found = coarsening.coarsen().ok_or_else(|| Unproved::stopped(context))?;
+        statistics.count("stops", self.code.stops().len() as u64);
+        statistics.count("cells", self.cells.len() as u64);
+        statistics.count("rounds", found.rounds);
+        statistics.count("pairs of stops", found.pairs.count() as u64);
+        statistics.count("states", found.invariants.iter().map(|states| states.iter().len() as u64).sum());
+        if !coarsening.is_inductive(&found) {
+            return Err(Unproved::stopped(context));
+        }
+        let machine = coarsening.machine().looking_at(self.assertions);
+        let failures = self.failures(&machine, &found)?;
+        let example = failures.by_place.first_key_value().map(|(_, first)| first);
+        let explained = example.map(|first| explain::failure(self.code, self.cells, &coarsening, &found, first));
+        if let Some((reason, advice)) = explained.clone().filter(|_| !self.is_counted()) {
+            let others: BTreeSet<String> =
+                failures.by_place.keys().skip(1).map(|place| explain::at(self.facts.program(), *place)).collect();
+            let details = others.into_iter().map(|place| format!("nor was the assertion at {place} proved")).collect();
+            return Err(Unproved { details, ..Unproved::because(reason, advice) });
+        }
+        if self.asked.race {
+            match self.facts.features().weak_order {
+                Some(_) => report_races(self.facts, &races::races_by_facts(self.facts), None)?,
+                None => report_races(self.facts, &races::races(self.code, &found), None)?,
+            }
+        }
+        let is_proved = |node: NodeId, _: Property| self.assertions.contains(node) && !failures.nodes.contains(&node);
+        let conditions = Conditions::new(&machine, &found, &context.limits, &is_proved);
+        let count = conditions.check().map_err(|what| match context.limits.stop() {
+            Some(_) => Unproved::stopped(context),
+            None => Unproved::because(format!("the proof was not confirmed: {what}"), OTHER_ENGINE),
+        })?;
+        statistics.count("verification conditions", count.conditions);
+        statistics.count("of them for the solver", count.solved);
+        let tally = self.assertions.count(&failures.nodes, &failures.visited);
+        match explained {
+            Some((why, advice)) => Err(self.unproved(tally, &why, advice)),
+            None => Ok(tally),
         }
     }
-    let is_proved = |node: NodeId, _: Property| assertions.contains(node) && !failed.contains(&node);
-    let conditions = Conditions::new(&machine, &found, &context.limits, &is_proved);
-    let count = conditions.check().map_err(|what| match context.limits.stop() {
-        Some(_) => Unproved::stopped(context),
-        None => Unproved::because(format!("the proof was not confirmed: {what}"), OTHER_ENGINE),
-    })?;
-    statistics.count("verification conditions", count.conditions);
-    statistics.count("of them for the solver", count.solved);
-    let tally = assertions.count(&failed, &visited);
-    statistics.count("assertions", tally.all as u64);
-    statistics.count("assertions proved", tally.proved as u64);
-    statistics.count("assertions never reached", tally.never_reached as u64);
-    statistics.count("assertions with calls expanded", tally.all_expanded as u64);
-    statistics.count("assertions with calls expanded proved", tally.proved_expanded as u64);
-    let Some((_, first)) = failures.first_key_value() else {
-        return Ok(if is_counted { vec![tally.summary()] } else { Vec::new() });
-    };
-    let (why, advice) = explain::failure(&code, &cells, &coarsening, &found, first);
-    let unproved = tally.unproved.iter();
-    let mut details: Vec<String> = unproved
-        .map(|(place, kind)| format!("not proved: {} at {}", kind.describe(), explain::at(facts.program(), *place)))
-        .collect();
-    details.push(format!("for example, {why}"));
-    Err(Unproved { details, ..Unproved::because(tally.summary(), advice) })
+
+    /// What was not proved of the assertions that are counted.
+    fn unproved(&self, tally: Tally, why: &str, advice: String) -> Unproved {
+        let at = |place: Place| explain::at(self.facts.program(), place);
+        let list = tally.unproved.iter();
+        let mut details: Vec<String> =
+            list.map(|(place, kind)| format!("not proved: {} at {}", kind.describe(), at(*place))).collect();
+        details.push(format!("for example, {why}"));
+        let reason = tally.summary();
+        Unproved { details, tally: Some(tally), ..Unproved::because(reason, advice) }
+    }
+
+    /// Assertions that the domains cannot decide may still follow from the invariants; accesses are decided by the domains.
+    fn failures(&self, machine: &Machine<'a, 'p>, found: &Coarsened<'p>) -> Result<Failures<'p>, Unproved> {
+        let mut failures = Failures { by_place: BTreeMap::new(), nodes: BTreeSet::new(), visited: BTreeSet::new() };
+        let mut suspected = BTreeSet::new();
+        for (stop, states) in found.invariants.iter_enumerated() {
+            let segment = machine.run(stop, states);
+            failures.visited.extend(segment.visited);
+            for failure in segment.failures.into_iter().filter(|failure| self.assertions.contains(failure.node)) {
+                suspected.insert(stop);
+                failures.nodes.insert(failure.node);
+                failures.by_place.entry(self.code.place(failure.node)).or_insert(failure);
+            }
+        }
+        let is_asked = |node: NodeId, _: Property| self.assertions.contains(node);
+        let conditions = Conditions::new(machine, found, &self.context.limits, &is_asked);
+        let failing = conditions.failing(&suspected).map_err(|_| Unproved::stopped(self.context))?;
+        let program = self.code.program();
+        let still_fails = |place: Place| {
+            let is_assertion = matches!(program.op(place), Some(leno_ir::program::Op::Assert { .. }));
+            !is_assertion || failing.contains(&place)
+        };
+        failures.by_place.retain(|place, _| still_fails(*place));
+        failures.nodes.retain(|node| still_fails(self.code.place(*node)));
+        Ok(failures)
+    }
 }
 
 /// `without_invariants`: why there are none.

@@ -9,7 +9,7 @@
 use crate::cells::{Cells, initial_bits};
 use crate::code::FrameId;
 use crate::evaluate::Evaluator;
-use crate::state::{Definition, State, Value, Variable};
+use crate::state::{State, Value, Variable};
 use leno_domains::{Domain, Interval, Numbers, Product, word};
 use leno_ir::analysis::points_to::AbstractObject;
 use leno_ir::program::{Access, BinaryOp, CastOp, Expr, LocalId, ObjectKind};
@@ -97,7 +97,7 @@ impl<'p> Evaluator<'_, 'p> {
         let (Some(least), Some(greatest)) = (numbers().min(), numbers().max()) else { return State::NEVER };
         let mut state = state.clone();
         self.restrict_index(&mut state, read.index.0, read.index.1, (least.into(), greatest.into()));
-        state.assign(Variable::Register(frame, dst), found, None::<Definition<'p>>);
+        state.assign(Variable::Register(frame, dst), found, None, None);
         state
     }
 
