@@ -161,7 +161,7 @@ impl<'a, 'p> Coarsening<'a, 'p> {
         let strategy = Strategy {
             delay: 4,
             thresholds: thresholds(self.code.program()),
-            to_thresholds: 12,
+            to_thresholds: 48,
             narrowings: 3,
             steps: STEPS_FOR_ALL + STEPS_FOR_EACH * stops as u64,
         };

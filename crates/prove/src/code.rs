@@ -11,6 +11,7 @@
 //! stand in the middle of one). Since every cycle has a stop, a segment is a directed acyclic graph; [`Code::order`]
 //! sorts it.
 
+use crate::pointers::Pointers;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::analysis::threads::RootId;
 use leno_ir::index::{Idx, IndexVec};
@@ -91,6 +92,8 @@ pub struct Code<'a, 'p> {
     stops: IndexVec<StopId, NodeId>,
     /// By node: how many atomic sections a thread is in at least.
     depth: Vec<u32>,
+    /// Where pointers in memory point.
+    pub pointers: Pointers<'p>,
 }
 
 impl<'a, 'p> Code<'a, 'p> {
@@ -121,6 +124,7 @@ impl<'a, 'p> Code<'a, 'p> {
             stop_of: Vec::new(),
             stops: IndexVec::new(),
             depth: Vec::new(),
+            pointers: Pointers::new(facts),
         };
         for (root, thread) in facts.threads().roots().iter_enumerated() {
             let entry = code.add_frame(thread.function, root, None)?;
@@ -417,6 +421,11 @@ impl<'a, 'p> Code<'a, 'p> {
     /// A number that is larger for what comes later in a segment.
     pub fn order(&self, node: NodeId) -> u32 {
         self.order[node.index()]
+    }
+
+    /// Whether control may get to a node at all.
+    pub fn is_reached(&self, node: NodeId) -> bool {
+        self.order[node.index()] != u32::MAX
     }
 
     pub fn stop(&self, node: NodeId) -> Option<StopId> {

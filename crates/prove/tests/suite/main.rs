@@ -1,3 +1,4 @@
 mod agreement;
+mod bounds;
 mod programs;
 mod relations;
