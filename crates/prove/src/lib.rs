@@ -14,6 +14,7 @@
 //! | `coarsen` | invariants and interference from each other (Algorithm 1) |
 //! | `conditions` | the invariants once more, as verification conditions for the solver |
 //! | `races`, `ownership` | which accesses may race |
+//! | `webs` | registers that are used for several things, told apart |
 //! | `replicate` | any number of threads in place of one |
 //! | `explain` | why an assertion was not proved |
 
@@ -29,6 +30,7 @@ mod ownership;
 mod races;
 mod replicate;
 mod state;
+mod webs;
 
 use cells::Cells;
 use coarsen::Coarsening;
@@ -52,6 +54,18 @@ impl Engine for Prover {
     }
 
     fn check(&self, facts: &Facts<'_>, task: &Task, context: &Context) -> Outcome {
+        let is_about_places = |asked: Properties| asked == Properties { race: true, ..Properties::NONE };
+        if is_about_places(task.properties) {
+            // Where pointers point matters more than what the program's registers are called.
+            let split = webs::split_registers(facts.program());
+            return self.decide(&Facts::new(&split), task, context);
+        }
+        self.decide(facts, task, context)
+    }
+}
+
+impl Prover {
+    fn decide(&self, facts: &Facts<'_>, task: &Task, context: &Context) -> Outcome {
         let mut statistics = Statistics::default();
         let (verdict, covered) = match prove(facts, task, context, &mut statistics) {
             Ok(()) => {

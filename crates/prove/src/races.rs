@@ -69,12 +69,19 @@ pub fn races(code: &Code<'_, '_>, found: &Coarsened<'_>) -> BTreeSet<(Place, Pla
     for (stop, mine) in found.invariants.ids().zip(&touches).filter(|(_, touches)| !touches.is_empty()) {
         for other in found.pairs.with(stop).filter(|other| *other >= stop) {
             let theirs = &touches[other.0 as usize];
-            if mine.iter().any(|touch| theirs.iter().any(|their| touch.conflicts(their))) {
+            let is_conflict = mine.iter().any(|touch| theirs.iter().any(|their| touch.conflicts(their)));
+            if is_conflict && !keeps_apart(code, stop, other) {
                 all.insert(pair(shown(code, stop), shown(code, other)));
             }
         }
     }
     all
+}
+
+/// Whether locks keep two threads from being at these stops, those included that others hold for them.
+fn keeps_apart(code: &Code<'_, '_>, a: StopId, b: StopId) -> bool {
+    let at = |stop: StopId| (code.root_of(code.stops()[stop]), code.place(code.stops()[stop]));
+    code.facts.locksets().keep_apart(at(a), at(b))
 }
 
 /// The place of an access that people know: where they call what comes with Leno.

@@ -11,7 +11,9 @@
 //!    see `joins`. All threads that a loop has created, and another loop joins: see `fork_loops`.
 //! 3. **One after the other.** `P`, as above, creates all threads of `A` and of `B`, by different children, and
 //!    whenever it creates one no thread of the other is alive.
-//! 4. **Barriers** (`barriers`). The two threads have passed different numbers of barriers, at a barrier that waits for
+//! 4. **After a join** (`ended`). One of the two roots has one thread, and the thread at the other point has joined it,
+//!    or has been created by one that had, or has joined one that had.
+//! 5. **Barriers** (`barriers`). The two threads have passed different numbers of barriers, at a barrier that waits for
 //!    all who use it.
 //!
 //! Locks play no part here: they exclude accesses, not points (see [`locksets`](super::locksets)). Neither do atomic
@@ -19,6 +21,7 @@
 
 mod alive;
 mod barriers;
+mod ended;
 mod fork_loops;
 mod joins;
 
@@ -35,6 +38,7 @@ use barriers::Phases;
 pub struct Parallel {
     threads: ThreadRoots,
     alive: Points<Alive>,
+    ended: Points<RootSet>,
     phases: Phases,
     /// By root: whether two of its threads may be alive at the same time.
     overlaps_itself: Vec<bool>,
@@ -46,9 +50,10 @@ impl Parallel {
     pub fn new(facts: &Facts) -> Parallel {
         let threads = facts.threads().clone();
         let alive = alive::alive(facts);
+        let ended = ended::ended(facts);
         let phases = barriers::phases(facts);
         let (overlaps_itself, apart) = (Vec::new(), vec![RootSet::new(); threads.roots().len()]);
-        let mut result = Parallel { threads, alive, phases, overlaps_itself, apart };
+        let mut result = Parallel { threads, alive, ended, phases, overlaps_itself, apart };
         result.overlaps_itself = result.threads.roots().ids().map(|root| result.may_overlap_itself(root)).collect();
         result.find_apart();
         result
@@ -131,6 +136,10 @@ impl Parallel {
             return self.overlaps_itself[root.index()];
         }
         if self.apart[root.index()].contains(other) {
+            return false;
+        }
+        // Rule 4.
+        if self.ended.at(root, place).is_some_and(|ended| ended.contains(other)) {
             return false;
         }
         // Rule 2.
