@@ -14,6 +14,8 @@
 //! | `coarsen` | invariants and interference from each other (Algorithm 1) |
 //! | `conditions` | the invariants once more, as verification conditions for the solver |
 //! | `races`, `ownership` | which accesses may race |
+//! | `deadlock` | that threads do not wait for each other |
+//! | `outside` | races where functions are called that are not known |
 //! | `webs` | registers that are used for several things, told apart |
 //! | `replicate` | any number of threads in place of one |
 //! | `explain` | why an assertion was not proved |
@@ -22,10 +24,13 @@ mod cells;
 mod coarsen;
 mod code;
 mod conditions;
+mod deadlock;
 mod evaluate;
 mod explain;
 mod interference;
 mod machine;
+mod may_hold;
+mod outside;
 mod ownership;
 mod races;
 mod replicate;
@@ -36,7 +41,8 @@ use cells::Cells;
 use coarsen::Coarsening;
 use code::{Code, Refusal};
 use conditions::Conditions;
-use leno_engine::{Context, Covered, Engine, Outcome, Properties, Reason, Statistics, Task, Unknown, Verdict};
+use leno_engine::{Assumption, Context, Covered, Engine, Outcome, Properties, Reason, Statistics, Task, Unknown, Verdict};
+use leno_ir::analysis::callgraph::CallKind;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{Place, Property};
 use machine::Failure;
@@ -54,31 +60,35 @@ impl Engine for Prover {
     }
 
     fn check(&self, facts: &Facts<'_>, task: &Task, context: &Context) -> Outcome {
-        let is_about_places = |asked: Properties| asked == Properties { race: true, ..Properties::NONE };
-        if is_about_places(task.properties) {
-            // Where pointers point matters more than what the program's registers are called.
-            let split = webs::split_registers(facts.program());
-            return self.decide(&Facts::new(&split), task, context);
+        let only_races = Properties { race: true, ..Properties::NONE };
+        let only_deadlocks = Properties { deadlock: true, ..Properties::NONE };
+        if task.properties != only_races && task.properties != only_deadlocks {
+            return decide(|statistics| prove(facts, task, context, statistics));
         }
-        self.decide(facts, task, context)
+        // Where pointers point matters more than what the program's registers are called.
+        let split = webs::split_registers(facts.program());
+        let facts = Facts::new(&split);
+        decide(|statistics| match () {
+            () if task.properties == only_deadlocks => deadlock::prove(&facts, statistics),
+            () if outside::is_open(&facts) => prove_open(&facts),
+            () => prove(&facts, task, context, statistics),
+        })
     }
 }
 
-impl Prover {
-    fn decide(&self, facts: &Facts<'_>, task: &Task, context: &Context) -> Outcome {
-        let mut statistics = Statistics::default();
-        let (verdict, covered) = match prove(facts, task, context, &mut statistics) {
-            Ok(()) => {
-                let statement = "proved for any number of threads, any schedule and any input";
-                (Verdict::Safe, Covered::statement(statement))
-            }
-            Err(Unproved { reason, advice, details }) => {
-                let covered = Covered { details, ..Covered::statement("not everything was proved") };
-                (Verdict::Unknown(Unknown { reason, advice }), covered)
-            }
-        };
-        Outcome { verdict, covered, assumptions: Vec::new(), statistics }
-    }
+fn decide(prove: impl FnOnce(&mut Statistics) -> Result<Vec<Assumption>, Unproved>) -> Outcome {
+    let mut statistics = Statistics::default();
+    let (verdict, covered, assumptions) = match prove(&mut statistics) {
+        Ok(assumptions) => {
+            let statement = "proved for any number of threads, any schedule and any input";
+            (Verdict::Safe, Covered::statement(statement), assumptions)
+        }
+        Err(Unproved { reason, advice, details }) => {
+            let covered = Covered { details, ..Covered::statement("not everything was proved") };
+            (Verdict::Unknown(Unknown { reason, advice }), covered, Vec::new())
+        }
+    };
+    Outcome { verdict, covered, assumptions, statistics }
 }
 
 /// The invariants of a program as text, a line for each place at which threads may be interrupted; or why there are none.
@@ -116,12 +126,17 @@ impl Unproved {
 
 const OTHER_ENGINE: &str = "take another engine: leno check";
 
-fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Statistics) -> Result<(), Unproved> {
+fn prove(
+    facts: &Facts<'_>,
+    task: &Task,
+    context: &Context,
+    statistics: &mut Statistics,
+) -> Result<Vec<Assumption>, Unproved> {
     let asked = task.properties;
     let Properties { assertion, overflow, race, .. } = asked;
     if asked != (Properties { assertion, overflow, race, ..Properties::NONE }) {
-        let reason = "the prover decides assertions, overflows and races only";
-        return Err(Unproved::because(reason, "ask for --property assert, overflow or race"));
+        let reason = "the prover decides assertions, overflows and races together, deadlocks alone, and nothing else";
+        return Err(Unproved::because(reason, "ask for --property assert, overflow, race or deadlock"));
     }
     if facts.features().unknown_functions || !facts.calls().unknown().is_empty() {
         let reason = "the program calls a function that Leno does not know, which may call functions of the program";
@@ -130,7 +145,8 @@ fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Sta
     let code = match Code::new(facts) {
         Ok(code) => code,
         Err(Refusal { reason, is_open: false }) if race && !assertion && !overflow => {
-            return report_races(facts, &races::races_by_facts(facts), Some(&reason));
+            report_races(facts, &races::races_by_facts(facts), Some(&reason))?;
+            return Ok(assumed_successes(facts));
         }
         Err(refusal) => return Err(Unproved::because(refusal.reason, OTHER_ENGINE)),
     };
@@ -177,7 +193,39 @@ fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Sta
     })?;
     statistics.count("verification conditions", count.conditions);
     statistics.count("of them for the solver", count.solved);
-    Ok(())
+    Ok(if race { assumed_successes(facts) } else { Vec::new() })
+}
+
+/// Races of a program that calls functions which Leno does not know.
+fn prove_open(facts: &Facts<'_>) -> Result<Vec<Assumption>, Unproved> {
+    let define = "add the file that defines it";
+    if facts.calls().unknown().iter().any(|(_, kind)| *kind == CallKind::Spawn) {
+        return Err(Unproved::because("a thread may start in a function that is not known", define));
+    }
+    if facts.program().entry.is_none() {
+        return Err(Unproved::because("the program has no `main`", OTHER_ENGINE));
+    }
+    let names = outside::unknown_functions(facts);
+    let extended = outside::with_callbacks(facts).map_err(|reason| Unproved::because(reason, define))?;
+    let with_callbacks = extended.as_ref().map(Facts::new);
+    let facts = with_callbacks.as_ref().unwrap_or(facts);
+    if !outside::callbacks_keep_locks(facts) {
+        let reason = "a function that is not known may call one that gives up locks for its caller";
+        return Err(Unproved::because(reason, define));
+    }
+    report_races(facts, &races::races_by_facts(facts), Some("functions are called that are not defined"))?;
+    let mut assumptions = assumed_successes(facts);
+    assumptions.extend(names.iter().map(|name| Assumption::new(outside::assumption(name))));
+    if !facts.calls().unknown().is_empty() {
+        assumptions.push(Assumption::new(outside::assumption("a function that is called through a pointer")));
+    }
+    Ok(assumptions)
+}
+
+/// What the semantics takes for granted, and races and deadlocks may depend on.
+fn assumed_successes(facts: &Facts<'_>) -> Vec<Assumption> {
+    let creates_threads = facts.threads().roots().len() > 1;
+    creates_threads.then(|| Assumption::new("threads can be created, and locks taken, whenever it is tried")).into_iter().collect()
 }
 
 /// `without_invariants`: why there are none.

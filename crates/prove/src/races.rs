@@ -13,6 +13,7 @@
 use crate::coarsen::Coarsened;
 use crate::code::{Code, StopId};
 use crate::evaluate::Evaluator;
+use crate::outside;
 use crate::ownership::owned_accesses;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::analysis::locksets::may_conflict;
@@ -75,6 +76,22 @@ pub fn races(code: &Code<'_, '_>, found: &Coarsened<'_>) -> BTreeSet<(Place, Pla
             }
         }
     }
+    all.extend(races_in_library(code.facts));
+    all
+}
+
+/// Calls of library functions that need not be thread-safe.
+fn races_in_library(facts: &Facts<'_>) -> BTreeSet<(Place, Place)> {
+    let mut all = BTreeSet::new();
+    for places in outside::unsafe_library_calls(facts).values() {
+        for (number, first) in places.iter().enumerate() {
+            for second in &places[number..] {
+                if may_conflict(facts.parallel(), facts.locksets(), *first, *second) {
+                    all.insert(pair(*first, *second));
+                }
+            }
+        }
+    }
     all
 }
 
@@ -112,7 +129,7 @@ pub fn races_by_facts(facts: &Facts<'_>) -> BTreeSet<(Place, Place)> {
         .filter(|place| facts.calls().is_reachable(place.func) && !owned.contains(place))
         .map(|place| (*place, touched(facts, *place, |_| None)))
         .collect();
-    let mut all = BTreeSet::new();
+    let mut all = races_in_library(facts);
     for (number, (place, mine)) in accesses.iter().enumerate() {
         for (other, theirs) in &accesses[number..] {
             let is_conflict = mine.iter().any(|touch| theirs.iter().any(|their| touch.conflicts(their)));
@@ -162,7 +179,11 @@ fn touched(facts: &Facts<'_>, place: Place, address: impl Fn(&Expr) -> Option<(A
             let accessed = facts.points_to().may_access(program, place.func, op);
             // (What a spawn stores itself is its access.)
             let is_call = matches!(op, Op::Call { .. });
-            for object in accessed.all().iter().filter(|_| is_call) {
+            // (What a function that is not known does to memory of its own is its business.)
+            let is_known = !outside::calls_unknown(facts, place);
+            let is_outside =
+                |object: AbstractId| !is_known && facts.points_to().objects()[object] == AbstractObject::Unknown;
+            for object in accessed.all().iter().filter(|object| is_call && !is_outside(*object)) {
                 let writes = accessed.written.contains(object);
                 all.push(Touch { object, at: None, writes, atomic: false });
             }

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::joins::{Joined, joined_roots};
+use super::joins::Joined;
 use crate::analysis::contexts::{Exits, Flow, Points, solve};
 use crate::analysis::facts::Facts;
 use crate::analysis::threads::{RootId, RootSet};
@@ -67,8 +67,7 @@ impl Flow for Ending<'_> {
 }
 
 /// For each root and each point of it.
-pub(super) fn ended(facts: &Facts) -> Points<RootSet> {
-    let joins = joined_roots(facts);
+pub(super) fn ended(facts: &Facts, joins: &BTreeMap<Place, Joined>) -> Points<RootSet> {
     if joins.is_empty() {
         return Points::new();
     }
@@ -76,7 +75,7 @@ pub(super) fn ended(facts: &Facts) -> Points<RootSet> {
     let mut points = Points::new();
     // The second time, a join brings what the joined thread has joined.
     for _ in 0..2 {
-        let flow = Ending { facts, joins: &joins, at_end: &at_end };
+        let flow = Ending { facts, joins, at_end: &at_end };
         let is_start = |root: &RootId| facts.threads().roots()[*root].created_at.is_none();
         let starts: Vec<(RootId, Ended)> =
             facts.threads().roots().ids().filter(is_start).map(|root| (root, Ended::new())).collect();

@@ -25,6 +25,8 @@ mod ended;
 mod fork_loops;
 mod joins;
 
+use std::collections::BTreeMap;
+
 use crate::analysis::contexts::Points;
 use crate::analysis::facts::Facts;
 use crate::analysis::threads::{RootId, RootSet, ThreadRoots};
@@ -39,6 +41,8 @@ pub struct Parallel {
     threads: ThreadRoots,
     alive: Points<Alive>,
     ended: Points<RootSet>,
+    /// By join: the one root whose threads it may wait for, where that is certain.
+    joined: BTreeMap<Place, RootId>,
     phases: Phases,
     /// By root: whether two of its threads may be alive at the same time.
     overlaps_itself: Vec<bool>,
@@ -50,10 +54,13 @@ impl Parallel {
     pub fn new(facts: &Facts) -> Parallel {
         let threads = facts.threads().clone();
         let alive = alive::alive(facts);
-        let ended = ended::ended(facts);
+        let joins = joins::joined_roots(facts);
+        let ended = ended::ended(facts, &joins);
+        let certain = joins.iter().filter(|(_, joined)| !joined.may_be_undefined);
+        let joined = certain.map(|(place, joined)| (*place, joined.root)).collect();
         let phases = barriers::phases(facts);
         let (overlaps_itself, apart) = (Vec::new(), vec![RootSet::new(); threads.roots().len()]);
-        let mut result = Parallel { threads, alive, ended, phases, overlaps_itself, apart };
+        let mut result = Parallel { threads, alive, ended, joined, phases, overlaps_itself, apart };
         result.overlaps_itself = result.threads.roots().ids().map(|root| result.may_overlap_itself(root)).collect();
         result.find_apart();
         result
@@ -145,6 +152,11 @@ impl Parallel {
         // Rule 2.
         let creates_all = !self.threads.roots()[root].is_replicated && self.threads.always_creates(root, other);
         !creates_all || alive.contains(other)
+    }
+
+    /// The one root whose threads a join may wait for, if that is certain.
+    pub fn joined_at(&self, place: Place) -> Option<RootId> {
+        self.joined.get(&place).copied()
     }
 
     /// Whether threads of a root may get to an instruction.
