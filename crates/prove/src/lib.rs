@@ -16,6 +16,7 @@
 //! | `races`, `ownership` | which accesses may race |
 //! | `deadlock` | that threads do not wait for each other |
 //! | `outside` | races where functions are called that are not known |
+//! | `wrappers` | functions that create threads for others, copied |
 //! | `webs` | registers that are used for several things, told apart |
 //! | `replicate` | any number of threads in place of one |
 //! | `explain` | why an assertion was not proved |
@@ -36,6 +37,7 @@ mod races;
 mod replicate;
 mod state;
 mod webs;
+mod wrappers;
 
 use cells::Cells;
 use coarsen::Coarsening;
@@ -65,12 +67,14 @@ impl Engine for Prover {
         if task.properties != only_races && task.properties != only_deadlocks {
             return decide(|statistics| prove(facts, task, context, statistics));
         }
-        // Where pointers point matters more than what the program's registers are called.
-        let split = webs::split_registers(facts.program());
-        let facts = Facts::new(&split);
+        // Where pointers point matters more than what the program's registers and functions are called.
+        let mut prepared = webs::split_registers(facts.program());
+        let posix = outside::assume_posix(&mut prepared);
+        let prepared = wrappers::copy_wrappers(prepared);
+        let facts = Facts::new(&prepared);
         decide(|statistics| match () {
             () if task.properties == only_deadlocks => deadlock::prove(&facts, statistics),
-            () if outside::is_open(&facts) => prove_open(&facts),
+            () if outside::is_open(&facts) || !posix.is_empty() => prove_open(&facts, statistics),
             () => prove(&facts, task, context, statistics),
         })
     }
@@ -145,7 +149,7 @@ fn prove(
     let code = match Code::new(facts) {
         Ok(code) => code,
         Err(Refusal { reason, is_open: false }) if race && !assertion && !overflow => {
-            report_races(facts, &races::races_by_facts(facts), Some(&reason))?;
+            report_races(facts, &races::races_by_facts(facts, statistics), Some(&reason))?;
             return Ok(assumed_successes(facts));
         }
         Err(refusal) => return Err(Unproved::because(refusal.reason, OTHER_ENGINE)),
@@ -182,7 +186,7 @@ fn prove(
     }
     if race {
         match facts.features().weak_order {
-            Some(_) => report_races(facts, &races::races_by_facts(facts), None)?,
+            Some(_) => report_races(facts, &races::races_by_facts(facts, statistics), None)?,
             None => report_races(facts, &races::races(&code, &found), None)?,
         }
     }
@@ -197,7 +201,7 @@ fn prove(
 }
 
 /// Races of a program that calls functions which Leno does not know.
-fn prove_open(facts: &Facts<'_>) -> Result<Vec<Assumption>, Unproved> {
+fn prove_open(facts: &Facts<'_>, statistics: &mut Statistics) -> Result<Vec<Assumption>, Unproved> {
     let define = "add the file that defines it";
     if facts.calls().unknown().iter().any(|(_, kind)| *kind == CallKind::Spawn) {
         return Err(Unproved::because("a thread may start in a function that is not known", define));
@@ -213,7 +217,8 @@ fn prove_open(facts: &Facts<'_>) -> Result<Vec<Assumption>, Unproved> {
         let reason = "a function that is not known may call one that gives up locks for its caller";
         return Err(Unproved::because(reason, define));
     }
-    report_races(facts, &races::races_by_facts(facts), Some("functions are called that are not defined"))?;
+    let races = races::races_by_facts(facts, statistics);
+    report_races(facts, &races, Some("functions are called that are not defined"))?;
     let mut assumptions = assumed_successes(facts);
     assumptions.extend(names.iter().map(|name| Assumption::new(outside::assumption(name))));
     if !facts.calls().unknown().is_empty() {

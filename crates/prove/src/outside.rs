@@ -12,7 +12,7 @@ use crate::replicate::replicate;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::analysis::locksets::{Lock, LockClass};
 use leno_ir::analysis::points_to::{AbstractObject, for_each_op};
-use leno_ir::program::{Body, Expr, FuncId, Instr, Local, Op, Place, Program, SyncOp};
+use leno_ir::program::{Body, Expr, FuncId, Instr, Local, Op, Place, Program, SyncOp, Type};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The names of the functions without a body that Leno does not know and that may be called.
@@ -20,6 +20,84 @@ pub fn unknown_functions(facts: &Facts<'_>) -> BTreeSet<String> {
     let program = facts.program();
     let called = facts.calls().edges().iter().filter(|edge| facts.calls().is_reachable(edge.place.func));
     called.map(|edge| edge.callee).filter(|func| is_unknown(program, *func)).map(|func| program.functions[func].name.clone()).collect()
+}
+
+/// Functions of POSIX that Leno has no model of, but that keep nothing of what they are given, give back a number, and write only
+/// where these parameters point.
+const POSIX: &[(&str, &[u32])] = &[
+    ("access", &[]),
+    ("bind", &[]),
+    ("chdir", &[]),
+    ("chmod", &[]),
+    ("chown", &[]),
+    ("close", &[]),
+    ("connect", &[]),
+    ("dup", &[]),
+    ("dup2", &[]),
+    ("fchmod", &[]),
+    ("fchown", &[]),
+    ("fdatasync", &[]),
+    ("flock", &[]),
+    ("flockfile", &[]),
+    ("fstat", &[1]),
+    ("fsync", &[]),
+    ("ftruncate", &[]),
+    ("funlockfile", &[]),
+    ("futimens", &[]),
+    ("getegid", &[]),
+    ("geteuid", &[]),
+    ("getgid", &[]),
+    ("getppid", &[]),
+    ("getuid", &[]),
+    ("inet_pton", &[2]),
+    ("isatty", &[]),
+    ("kill", &[]),
+    ("link", &[]),
+    ("listen", &[]),
+    ("lseek", &[]),
+    ("lstat", &[1]),
+    ("mkdir", &[]),
+    ("open", &[]),
+    ("poll", &[0]),
+    ("pread", &[1]),
+    ("pwrite", &[]),
+    ("readlink", &[1]),
+    ("recv", &[1]),
+    ("rename", &[]),
+    ("rmdir", &[]),
+    ("send", &[]),
+    ("setsockopt", &[]),
+    ("shutdown", &[]),
+    ("sigsuspend", &[]),
+    ("socket", &[]),
+    ("stat", &[1]),
+    ("symlink", &[]),
+    ("sysconf", &[]),
+    ("umask", &[]),
+    ("utimensat", &[]),
+    ("utimes", &[]),
+];
+
+/// Takes functions of POSIX for known where only memory matters; gives back which.
+pub fn assume_posix(program: &mut Program) -> BTreeSet<String> {
+    let mut assumed = BTreeSet::new();
+    for function in program.functions.iter_mut() {
+        let Body::External(external) = &mut function.body else { continue };
+        let found = POSIX.iter().find(|(name, _)| *name == function.name && !external.known);
+        if let Some((name, writes)) = found {
+            (external.known, external.writes) = (true, writes.to_vec());
+            assumed.insert(name.to_string());
+        }
+    }
+    assumed
+}
+
+/// Whether an unknown function may give the program the address of any object that other files can name.
+pub fn gives_addresses(facts: &Facts<'_>) -> bool {
+    let program = facts.program();
+    let mut called = facts.calls().edges().iter().filter(|edge| facts.calls().is_reachable(edge.place.func));
+    let gives = |func: FuncId| is_unknown(program, func) && program.functions[func].ret == Some(Type::Ptr);
+    called.any(|edge| gives(edge.callee)) || !facts.calls().unknown().is_empty()
 }
 
 /// Whether a program calls what Leno does not know.
@@ -127,8 +205,8 @@ pub fn callbacks_keep_locks(facts: &Facts<'_>) -> bool {
 /// What a SAFE takes for granted of a function that is not known.
 pub fn assumption(name: &str) -> String {
     format!(
-        "`{name}`, which is not defined, accesses what it can reach only while it is called, starts no threads but in functions that \
-         it was given, and leaves locks alone"
+        "`{name}`, which is not defined, accesses only what it was given, and only while it is called; calls, and starts threads in, \
+         no functions of the program but those that it was given; gives no address of another object but as its result; and leaves locks alone"
     )
 }
 
