@@ -4,7 +4,9 @@ use clap::{Parser, Subcommand};
 use leno_generate::Shape;
 use leno_lab::replays::{Outcome, Plan};
 use leno_lab::threeway::Leno;
-use leno_lab::{annotated_races, c_testsuite, corpus, csmith, exploration, replays, sanitizers, speed, staged, workers};
+use leno_lab::{
+    annotated_races, c_testsuite, corpus, csmith, exploration, replays, sanitizers, speed, staged, workers,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};

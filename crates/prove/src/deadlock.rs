@@ -224,10 +224,11 @@ impl Search<'_, '_> {
     /// Whether threads ask for their own handles.
     fn asks_for_itself(&self) -> bool {
         let functions = self.facts.program().functions.iter_enumerated();
-        let mut bodies = functions.filter(|(id, _)| self.facts.calls().is_reachable(*id)).filter_map(|(_, it)| match &it.body {
-            Body::Blocks(blocks) => Some(blocks),
-            Body::External(_) => None,
-        });
+        let mut bodies =
+            functions.filter(|(id, _)| self.facts.calls().is_reachable(*id)).filter_map(|(_, it)| match &it.body {
+                Body::Blocks(blocks) => Some(blocks),
+                Body::External(_) => None,
+            });
         bodies.any(|blocks| {
             blocks.iter().any(|block| block.instrs.iter().any(|instr| matches!(instr.op, Op::ThreadSelf { .. })))
         })

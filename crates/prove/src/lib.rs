@@ -43,7 +43,9 @@ use cells::Cells;
 use coarsen::Coarsening;
 use code::{Code, Refusal};
 use conditions::Conditions;
-use leno_engine::{Assumption, Context, Covered, Engine, Outcome, Properties, Reason, Statistics, Task, Unknown, Verdict};
+use leno_engine::{
+    Assumption, Context, Covered, Engine, Outcome, Properties, Reason, Statistics, Task, Unknown, Verdict,
+};
 use leno_ir::analysis::callgraph::CallKind;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{Place, Property};
@@ -230,7 +232,10 @@ fn prove_open(facts: &Facts<'_>, statistics: &mut Statistics) -> Result<Vec<Assu
 /// What the semantics takes for granted, and races and deadlocks may depend on.
 fn assumed_successes(facts: &Facts<'_>) -> Vec<Assumption> {
     let creates_threads = facts.threads().roots().len() > 1;
-    creates_threads.then(|| Assumption::new("threads can be created, and locks taken, whenever it is tried")).into_iter().collect()
+    creates_threads
+        .then(|| Assumption::new("threads can be created, and locks taken, whenever it is tried"))
+        .into_iter()
+        .collect()
 }
 
 /// `without_invariants`: why there are none.

@@ -32,7 +32,8 @@ type States = BTreeMap<FuncId, Vec<Option<BTreeSet<Fact>>>>;
 pub fn taken(op: &Op) -> Option<&Expr> {
     use SyncOp::{CondRelock, Lock, OnceBegin, ReadLock, TryLock, TryReadLock, TryWriteLock, WriteLock};
     let Op::Sync { op, at, .. } = op else { return None };
-    matches!(op, Lock(_) | TryLock(_) | ReadLock | TryReadLock | WriteLock | TryWriteLock | CondRelock | OnceBegin).then_some(at)
+    matches!(op, Lock(_) | TryLock(_) | ReadLock | TryReadLock | WriteLock | TryWriteLock | CondRelock | OnceBegin)
+        .then_some(at)
 }
 
 /// The operand of a step that gives a lock up.
@@ -101,7 +102,8 @@ impl<'a, 'p> MayHold<'a, 'p> {
 
     /// Computes the states of a function anew; whether anything that others depend on has changed.
     fn pass(&mut self, func: FuncId) -> bool {
-        let (Some(cfg), Body::Blocks(blocks)) = (self.facts.cfg(func), &self.facts.program().functions[func].body) else {
+        let (Some(cfg), Body::Blocks(blocks)) = (self.facts.cfg(func), &self.facts.program().functions[func].body)
+        else {
             return false;
         };
         let start: BTreeSet<Fact> =
@@ -175,7 +177,8 @@ impl<'a, 'p> MayHold<'a, 'p> {
             Op::Assign { dst, value: Expr::Local(from) } if *from == result && is_set_once(*dst) => Some(*dst),
             _ => None,
         });
-        let mut values = [result].into_iter().chain(copies).filter_map(|local| fold(self.facts, func, cond, local, success));
+        let mut values =
+            [result].into_iter().chain(copies).filter_map(|local| fold(self.facts, func, cond, local, success));
         let leads_to = values.next().map(|bits| if bits & 1 == 1 { *then } else { *otherwise })?;
         (is_kept && !taken_before && leads_to != next).then_some(held)
     }
@@ -242,7 +245,10 @@ impl<'a, 'p> MayHold<'a, 'p> {
                 match entry {
                     None => _ = after.insert((None, held)),
                     Some(lock) => after.extend(
-                        before.iter().filter(|(_, mine)| *mine == Held::At(*lock)).map(|(mine, _)| (*mine, held.clone())),
+                        before
+                            .iter()
+                            .filter(|(_, mine)| *mine == Held::At(*lock))
+                            .map(|(mine, _)| (*mine, held.clone())),
                     ),
                 }
             }
@@ -261,7 +267,8 @@ impl<'a, 'p> MayHold<'a, 'p> {
             let with = entered.get(&func).cloned().unwrap_or_default();
             let mut calls: Vec<(FuncId, BTreeSet<Held>)> = Vec::new();
             self.replay(func, |place, op, state| {
-                let by_entry = state.iter().filter(|(entry, _)| entry.is_none_or(|lock| with.contains(&Held::At(lock))));
+                let by_entry =
+                    state.iter().filter(|(entry, _)| entry.is_none_or(|lock| with.contains(&Held::At(lock))));
                 let nameless = with.iter().filter(|held| !matches!(held, Held::At(_)));
                 let held: BTreeSet<Held> = by_entry.map(|(_, held)| held).chain(nameless).cloned().collect();
                 if let Some(Op::Call { .. }) = op {

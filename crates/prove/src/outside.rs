@@ -19,7 +19,11 @@ use std::collections::{BTreeMap, BTreeSet};
 pub fn unknown_functions(facts: &Facts<'_>) -> BTreeSet<String> {
     let program = facts.program();
     let called = facts.calls().edges().iter().filter(|edge| facts.calls().is_reachable(edge.place.func));
-    called.map(|edge| edge.callee).filter(|func| is_unknown(program, *func)).map(|func| program.functions[func].name.clone()).collect()
+    called
+        .map(|edge| edge.callee)
+        .filter(|func| is_unknown(program, *func))
+        .map(|func| program.functions[func].name.clone())
+        .collect()
 }
 
 /// Functions of POSIX that Leno has no model of, but that keep nothing of what they are given, give back a number, and write only
@@ -44,6 +48,7 @@ const POSIX: &[(&str, &[u32])] = &[
     ("ftruncate", &[]),
     ("funlockfile", &[]),
     ("futimens", &[]),
+    ("futimesat", &[]),
     ("getegid", &[]),
     ("geteuid", &[]),
     ("getgid", &[]),
@@ -170,7 +175,9 @@ pub fn with_callbacks(facts: &Facts<'_>) -> Result<Option<Program>, String> {
     let result = replicate(&result, &names.into_iter().collect::<Vec<String>>())?;
     match leno_ir::validate::validate(&result) {
         Ok(()) => Ok(Some(result)),
-        Err(_) => Err("a function that the program does not define is given one that cannot be started as a thread".into()),
+        Err(_) => {
+            Err("a function that the program does not define is given one that cannot be started as a thread".into())
+        }
     }
 }
 

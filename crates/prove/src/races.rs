@@ -141,10 +141,12 @@ pub fn races_by_facts(facts: &Facts<'_>, statistics: &mut Statistics) -> BTreeSe
     let mut candidates: BTreeSet<(usize, usize)> = BTreeSet::new();
     let mut add = |left: &[usize], right: &[usize]| {
         for &first in left {
-            candidates.extend(right.iter().map(|&second| (first.min(second), first.max(second))).filter(|&(first, second)| {
-                let (mine, theirs) = (&accesses[first].1, &accesses[second].1);
-                mine.iter().any(|touch| theirs.iter().any(|their| touch.conflicts(their, any_object)))
-            }));
+            candidates.extend(right.iter().map(|&second| (first.min(second), first.max(second))).filter(
+                |&(first, second)| {
+                    let (mine, theirs) = (&accesses[first].1, &accesses[second].1);
+                    mine.iter().any(|touch| theirs.iter().any(|their| touch.conflicts(their, any_object)))
+                },
+            ));
         }
     };
     for (object, users) in &by_object {

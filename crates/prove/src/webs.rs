@@ -7,7 +7,9 @@
 
 use leno_ir::analysis::cfg::Cfg;
 use leno_ir::index::IndexVec;
-use leno_ir::program::{Block, BlockId, Body, Callee, Expr, Function, Local, LocalId, Op, Program, SyncOp, TerminatorKind};
+use leno_ir::program::{
+    Block, BlockId, Body, Callee, Expr, Function, Local, LocalId, Op, Program, SyncOp, TerminatorKind,
+};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The program with a register for each web.
@@ -35,7 +37,8 @@ fn split_function(function: &mut Function) {
         instr.op.for_each_result(|local| *set_at.entry(local).or_default() += 1);
     }
     // What is set once is one web (with what it holds in the beginning), unless it is a parameter.
-    let is_split = |local: LocalId| set_at.get(&local).is_some_and(|count| *count + u32::from(local.0 < function.params) > 1);
+    let is_split =
+        |local: LocalId| set_at.get(&local).is_some_and(|count| *count + u32::from(local.0 < function.params) > 1);
     let split: BTreeSet<LocalId> = set_at.keys().copied().filter(|local| is_split(*local)).collect();
     if split.is_empty() {
         return;

@@ -1,17 +1,21 @@
-//! Functions that create threads for their callers, and functions that threads start in, copied for each place that uses them.
+//! Functions that create threads or allocate memory for their callers, and functions that threads start in, copied for each
+//! place that uses them.
 //!
 //! `pthread_t start(void (*f)(void)) { pthread_create(&t, 0, call, f); … }` creates all threads of a program at one instruction, so
 //! that all of them seem to be one kind of thread, of which there are many, and which runs everything. With a copy of `start`
-//! for each call of it, and one of `call` for each creation, each thread is what it is. The copies do what the originals
-//! do, at the same lines.
+//! for each call of it, and one of `call` for each creation, each thread is what it is. In the same way all memory of a program that
+//! calls `xmalloc` seems to be one object. The copies do what the originals do, at the same lines.
 
 use leno_ir::analysis::callgraph::CallKind;
 use leno_ir::analysis::facts::Facts;
-use leno_ir::program::{Body, Callee, Expr, FuncId, Function, Op, Place, Program};
-use std::collections::BTreeMap;
+use leno_ir::program::{Body, Callee, Expr, FuncId, Function, Op, Place, Program, Type};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A program grows by so many instructions at most.
 const MOST_COPIED: usize = 20_000;
+
+/// A function that allocates for others has no more instructions.
+const SMALL: usize = 40;
 
 /// Functions that create threads for functions that create threads, …: so deep.
 const ROUNDS: usize = 3;
@@ -30,12 +34,14 @@ pub fn copy_wrappers(mut program: Program) -> Program {
     program
 }
 
-/// Direct calls of functions with parameters that create threads, themselves or by such functions.
+/// Direct calls of functions with parameters that create threads, and of those that allocate memory.
 fn wrapper_calls(program: &Program) -> BTreeMap<FuncId, Vec<Place>> {
     let facts = Facts::new(program);
+    let allocators = allocators(&facts);
     let is_wrapper = |func: FuncId| {
         let function = &program.functions[func];
-        function.params > 0 && !facts.calls().is_recursive(func) && creates_threads(function)
+        let is_creator = function.params > 0 && creates_threads(function);
+        (is_creator || allocators.contains(&func)) && !facts.calls().is_recursive(func)
     };
     let mut uses: BTreeMap<FuncId, Vec<Place>> = BTreeMap::new();
     for edge in facts.calls().edges().iter().filter(|edge| facts.calls().is_reachable(edge.place.func)) {
@@ -45,6 +51,31 @@ fn wrapper_calls(program: &Program) -> BTreeMap<FuncId, Vec<Place>> {
         }
     }
     uses
+}
+
+/// Functions that give back a pointer, have few instructions, and allocate memory, themselves or by such functions.
+fn allocators(facts: &Facts<'_>) -> BTreeSet<FuncId> {
+    let program = facts.program();
+    let may_be = |func: FuncId| {
+        let function = &program.functions[func];
+        function.ret == Some(Type::Ptr) && size(function) <= SMALL && matches!(function.body, Body::Blocks(_))
+    };
+    let allocates = |function: &Function| {
+        let Body::Blocks(blocks) = &function.body else { return false };
+        blocks.iter().any(|block| block.instrs.iter().any(|instr| matches!(instr.op, Op::Allocate { .. })))
+    };
+    let ids = program.functions.iter_enumerated();
+    let mut found: BTreeSet<FuncId> =
+        ids.filter(|(id, function)| may_be(*id) && allocates(function)).map(|(id, _)| id).collect();
+    let mut before = 0;
+    while found.len() > before {
+        before = found.len();
+        let calling =
+            facts.calls().edges().iter().filter(|edge| edge.kind == CallKind::Call && found.contains(&edge.callee));
+        let more: Vec<FuncId> = calling.map(|edge| edge.place.func).filter(|func| may_be(*func)).collect();
+        found.extend(more);
+    }
+    found
 }
 
 /// Creations of threads in functions that are named there.

@@ -142,12 +142,12 @@ const MAIN: &str = "int main(void) { pthread_create(&a, 0, first, 0); pthread_cr
 #[test]
 fn locks_are_taken_in_one_order() {
     let both = |one: &str, other: &str| {
-        format!("pthread_mutex_lock(&{one}); pthread_mutex_lock(&{other}); x++; pthread_mutex_unlock(&{other}); pthread_mutex_unlock(&{one});")
+        format!(
+            "pthread_mutex_lock(&{one}); pthread_mutex_lock(&{other}); x++; pthread_mutex_unlock(&{other}); pthread_mutex_unlock(&{one});"
+        )
     };
     let text = |first: &str, second: &str| {
-        format!(
-            "void *first(void *p) {{ {first} return 0; }} void *second(void *p) {{ {second} return 0; }} {MAIN}"
-        )
+        format!("void *first(void *p) {{ {first} return 0; }} void *second(void *p) {{ {second} return 0; }} {MAIN}")
     };
     never_stuck(&text(&both("m", "n"), &both("m", "n")));
     may_be_stuck(&text(&both("m", "n"), &both("n", "m")));
@@ -163,15 +163,25 @@ fn locks_are_taken_in_one_order() {
 
 #[test]
 fn a_thread_does_not_wait_for_itself() {
-    let text = |body: &str| format!("void *first(void *p) {{ {body} return 0; }} int main(void) {{ pthread_create(&a, 0, first, 0); pthread_join(a, 0); }}");
-    never_stuck(&text("pthread_mutex_lock(&m); pthread_mutex_unlock(&m); pthread_mutex_lock(&m); pthread_mutex_unlock(&m);"));
+    let text = |body: &str| {
+        format!(
+            "void *first(void *p) {{ {body} return 0; }} int main(void) {{ pthread_create(&a, 0, first, 0); pthread_join(a, 0); }}"
+        )
+    };
+    never_stuck(&text(
+        "pthread_mutex_lock(&m); pthread_mutex_unlock(&m); pthread_mutex_lock(&m); pthread_mutex_unlock(&m);",
+    ));
     may_be_stuck(&text("pthread_mutex_lock(&m); pthread_mutex_lock(&m);"));
-    may_be_stuck(&text("if (__VERIFIER_nondet_int()) pthread_mutex_lock(&m); pthread_mutex_lock(&m); pthread_mutex_unlock(&m);"));
+    may_be_stuck(&text(
+        "if (__VERIFIER_nondet_int()) pthread_mutex_lock(&m); pthread_mutex_lock(&m); pthread_mutex_unlock(&m);",
+    ));
     // Nobody gets what a thread has taken with it.
     may_be_stuck(&text("pthread_mutex_lock(&m);"));
     may_be_stuck(&text("pthread_join(a, 0);"));
     never_stuck(&text("if (pthread_mutex_trylock(&m) == 0) { x++; pthread_mutex_unlock(&m); }"));
-    may_be_stuck(&text("if (pthread_mutex_trylock(&m) == 0) { x++; } pthread_mutex_lock(&m); pthread_mutex_unlock(&m);"));
+    may_be_stuck(&text(
+        "if (pthread_mutex_trylock(&m) == 0) { x++; } pthread_mutex_lock(&m); pthread_mutex_unlock(&m);",
+    ));
     never_stuck(&text("int r; do { r = pthread_mutex_trylock(&m); } while (r); pthread_mutex_unlock(&m);"));
 }
 
@@ -207,7 +217,11 @@ fn locks_through_functions() {
 
 #[test]
 fn waits_that_nobody_may_end_are_not_proved() {
-    let text = |body: &str| format!("pthread_cond_t v; sem_t s; void *first(void *p) {{ {body} return 0; }} int main(void) {{ pthread_create(&a, 0, first, 0); pthread_join(a, 0); }}");
+    let text = |body: &str| {
+        format!(
+            "pthread_cond_t v; sem_t s; void *first(void *p) {{ {body} return 0; }} int main(void) {{ pthread_create(&a, 0, first, 0); pthread_join(a, 0); }}"
+        )
+    };
     may_be_stuck(&text("pthread_mutex_lock(&m); pthread_cond_wait(&v, &m); pthread_mutex_unlock(&m);"));
     may_be_stuck(&text("sem_wait(&s);"));
     never_stuck(&text("pthread_cond_signal(&v);"));

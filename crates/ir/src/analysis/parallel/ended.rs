@@ -35,7 +35,8 @@ impl Flow for Ending<'_> {
     fn step(&self, place: Place, op: &Op, state: &mut Ended) {
         let Op::Join { .. } = op else { return };
         let joined = self.joins.get(&place).filter(|joined| !joined.may_be_undefined);
-        if let Some(root) = joined.map(|joined| joined.root).filter(|root| !self.facts.threads().roots()[*root].is_replicated)
+        if let Some(root) =
+            joined.map(|joined| joined.root).filter(|root| !self.facts.threads().roots()[*root].is_replicated)
         {
             state.insert(root);
             state.extend(self.at_end.get(&root).into_iter().flatten());
