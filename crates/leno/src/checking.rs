@@ -8,7 +8,7 @@ use leno_engine::{
 use leno_engine::{
     Cancel, Limits, Statistics, Unknown, assumed_moves, assumed_orders, assumed_surroundings, machine_options,
 };
-use leno_explore::Explorer;
+use leno_explore::{Explorer, StateExplorer};
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{Body, Instr, Op, Program, Property};
 use leno_ir::witness::Witness;
@@ -26,6 +26,8 @@ pub enum EngineChoice {
     Auto,
     /// Every schedule, one by one.
     Explore,
+    /// Every state, once.
+    States,
     /// All schedules in one formula.
     Staged,
     /// Invariants, for any number of threads.
@@ -154,6 +156,7 @@ impl<'a> Checking<'a> {
         match self.options.engine {
             EngineChoice::Auto => self.by_turns(),
             EngineChoice::Explore => self.ask(&Explorer, self.timeout),
+            EngineChoice::States => self.ask(&StateExplorer, self.timeout),
             EngineChoice::Staged => self.ask(&self.options.staged, self.timeout),
             EngineChoice::Prove => self.ask(&Prover, self.timeout),
         }
@@ -179,7 +182,7 @@ impl<'a> Checking<'a> {
             }
             Verdict::Unknown(_) => checked.assumptions.push(Assumption::new(text::no_ends(&ends, "was not decided"))),
             Verdict::Unsafe(witness, replayed) => {
-                let what = text::summary(self.facts.program(), &witness.claim);
+                let what = text::summary(self.facts.program(), &witness);
                 checked.verdict = Verdict::Unknown(Unknown {
                     reason: Reason::Because(format!("an execution ends in what was not looked for: {what}")),
                     advice: "correct it, and check again".to_string(),
@@ -275,7 +278,7 @@ impl<'a> Checking<'a> {
         }
         let reason = format!(
             "there may be a violation ({}), but on the way to it the program calls a function that Leno does not know",
-            text::summary(self.facts.program(), &witness.claim)
+            text::summary(self.facts.program(), &witness)
         );
         let unknown =
             Unknown { reason: Reason::Because(reason), advice: "give the unknown function a body".to_string() };

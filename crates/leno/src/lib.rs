@@ -48,6 +48,7 @@
 
 mod checking;
 mod execution;
+mod linearizing;
 
 pub use checking::{CheckOptions, Checked, EngineChoice, Verdict, check_all, check_program, replay_machine};
 pub use execution::{Frame, Position, Run, RunOptions, run, run_in};
@@ -58,7 +59,9 @@ pub use leno_engine::{
 };
 pub use leno_ir::interp::Ending;
 pub use leno_ir::program::Program;
+pub use leno_linear::{ClientOptions, OperationNames};
 pub use leno_predict::{PredictOptions, Prediction, Verdict as PredictionVerdict};
+pub use linearizing::{LinearizeError, LinearizeOptions, Linearized, linearize};
 
 use std::path::Path;
 

@@ -199,6 +199,21 @@ impl<'a, 'p> Code<'a, 'p> {
         self.frame_of[node.index()]
     }
 
+    /// The function of a frame; also of a frame of another thread ([`Code::theirs`]).
+    pub fn func_of(&self, frame: FrameId) -> FuncId {
+        self.frames[FrameId::new(frame.index() % self.frames.len())].func
+    }
+
+    /// The same frame, of another thread that is in the same state.
+    pub fn theirs(&self, frame: FrameId) -> FrameId {
+        FrameId::new(frame.index() + self.frames.len())
+    }
+
+    /// A frame of another thread, as that one calls it.
+    pub fn back(&self, frame: FrameId) -> Option<FrameId> {
+        frame.index().checked_sub(self.frames.len()).map(FrameId::new)
+    }
+
     pub fn root_of(&self, node: NodeId) -> RootId {
         self.frames[self.frame_of(node)].root
     }
