@@ -184,7 +184,7 @@ pub struct Check {
 pub struct Prove {
     #[command(flatten)]
     pub program: Sources,
-    /// What to prove: assert, overflow, race [default: assert]
+    /// What to prove: assert, overflow, race, deadlock [default: assert]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub property: Vec<String>,
     /// Take the program as a library: each of these functions is run by any number of threads at any time

@@ -164,7 +164,9 @@ impl<'a, 'p> MayHold<'a, 'p> {
             .last()?;
         let place = Place { func, block, index };
         let later = &blocks[block].instrs[index as usize + 1..];
-        let mut is_kept = then != otherwise && later.iter().all(|instr| taken(&instr.op).is_none());
+        // (A function that is called may take it, too.)
+        let calls = blocks[block].instrs.iter().any(|instr| matches!(instr.op, Op::Call { .. }));
+        let mut is_kept = then != otherwise && !calls && later.iter().all(|instr| taken(&instr.op).is_none());
         later.iter().for_each(|instr| instr.op.for_each_result(|local| is_kept &= local != result));
         let held = self.facts.address(func, operand).map_or(Held::Named(place), Held::At);
         let taken_before = blocks[block].instrs[..index as usize].iter().any(|instr| taken(&instr.op).is_some());

@@ -240,3 +240,16 @@ fn a_routine_that_is_run_once() {
     never_stuck(&text("x++;", lock));
     may_be_stuck(&text("pthread_mutex_lock(&m); pthread_mutex_unlock(&m);", lock));
 }
+
+#[test]
+fn a_failed_attempt_does_not_give_up_what_a_function_has_taken() {
+    let text = |before: &str| {
+        format!(
+            "void take(void) {{ pthread_mutex_lock(&m); }}
+             void *first(void *p) {{ {before} if (pthread_mutex_trylock(&m)) return 0; pthread_mutex_unlock(&m); return 0; }}
+             int main(void) {{ pthread_create(&a, 0, first, 0); pthread_join(a, 0); }}"
+        )
+    };
+    never_stuck(&text(""));
+    may_be_stuck(&text("take();"));
+}
