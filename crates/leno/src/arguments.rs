@@ -184,7 +184,7 @@ pub struct Check {
 pub struct Prove {
     #[command(flatten)]
     pub program: Sources,
-    /// What to prove: assert, overflow, race [default: assert]
+    /// What to prove: assert, overflow, race, deadlock [default: assert]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub property: Vec<String>,
     /// Insert assertions, and say how many of them were proved: bounds (accesses stay in their objects), overflow (signed

@@ -20,6 +20,10 @@
 //! | `bounds`, `pointers` | which accesses stay in their objects; where pointers in memory point |
 //! | `assertions` | which assertions there are, and how many were proved |
 //! | `replicate`, `open` | any number of threads in place of one; a library as a program |
+//! | `deadlock` | that threads do not wait for each other |
+//! | `outside` | races where functions are called that are not known |
+//! | `wrappers` | functions that create threads for others, copied |
+//! | `webs` | registers that are used for several things, told apart |
 //! | `explain` | why an assertion was not proved |
 
 mod assertions;
@@ -28,13 +32,16 @@ mod cells;
 mod coarsen;
 mod code;
 mod conditions;
+mod deadlock;
 mod evaluate;
 mod explain;
 mod formulas;
 mod interference;
 mod linear;
 mod machine;
+mod may_hold;
 mod open;
+mod outside;
 mod ownership;
 mod partition;
 mod phases;
@@ -45,13 +52,18 @@ mod state;
 mod states;
 mod tables;
 mod view;
+mod webs;
+mod wrappers;
 
 use assertions::{Assertions, Tally};
 use cells::Cells;
 use coarsen::{Coarsened, Coarsening, Precision};
 use code::{Code, NodeId, Refusal};
 use conditions::Conditions;
-use leno_engine::{Context, Covered, Engine, Outcome, Properties, Reason, Statistics, Task, Unknown, Verdict};
+use leno_engine::{
+    Assumption, Context, Covered, Engine, Outcome, Properties, Reason, Statistics, Task, Unknown, Verdict,
+};
+use leno_ir::analysis::callgraph::CallKind;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{Place, Property};
 use machine::{Failure, Machine};
@@ -71,26 +83,41 @@ impl Engine for Prover {
     }
 
     fn check(&self, facts: &Facts<'_>, task: &Task, context: &Context) -> Outcome {
-        let mut statistics = Statistics::default();
-        let answer = match task.properties.bounds {
-            true => {
-                let program = bounds::without_moves(facts.program());
-                prove(&Facts::new(&program), task, context, &mut statistics)
-            }
-            false => prove(facts, task, context, &mut statistics),
-        };
-        let (verdict, covered) = match answer {
-            Ok(details) => {
-                let statement = "proved for any number of threads, any schedule and any input";
-                (Verdict::Safe, Covered { details, ..Covered::statement(statement) })
-            }
-            Err(Unproved { reason, advice, details, .. }) => {
-                let covered = Covered { details, ..Covered::statement("not everything was proved") };
-                (Verdict::Unknown(Unknown { reason, advice }), covered)
-            }
-        };
-        Outcome { verdict, covered, assumptions: Vec::new(), statistics }
+        if task.properties.bounds {
+            let program = bounds::without_moves(facts.program());
+            return decide(|statistics| prove(&Facts::new(&program), task, context, statistics));
+        }
+        let only_races = Properties { race: true, ..Properties::NONE };
+        let only_deadlocks = Properties { deadlock: true, ..Properties::NONE };
+        if task.properties != only_races && task.properties != only_deadlocks {
+            return decide(|statistics| prove(facts, task, context, statistics));
+        }
+        // Where pointers point matters more than what the program's registers and functions are called.
+        let mut prepared = webs::split_registers(facts.program());
+        let posix = outside::assume_posix(&mut prepared);
+        let prepared = wrappers::copy_wrappers(prepared);
+        let facts = Facts::new(&prepared);
+        decide(|statistics| match () {
+            () if task.properties == only_deadlocks => deadlock::prove(&facts, statistics).map(Proved::assuming),
+            () if outside::is_open(&facts) || !posix.is_empty() => prove_open(&facts, statistics).map(Proved::assuming),
+            () => prove(&facts, task, context, statistics),
+        })
     }
+}
+
+fn decide(prove: impl FnOnce(&mut Statistics) -> Result<Proved, Unproved>) -> Outcome {
+    let mut statistics = Statistics::default();
+    let (verdict, covered, assumptions) = match prove(&mut statistics) {
+        Ok(Proved { details, assumptions }) => {
+            let statement = "proved for any number of threads, any schedule and any input";
+            (Verdict::Safe, Covered { details, ..Covered::statement(statement) }, assumptions)
+        }
+        Err(Unproved { reason, advice, details, .. }) => {
+            let covered = Covered { details, ..Covered::statement("not everything was proved") };
+            (Verdict::Unknown(Unknown { reason, advice }), covered, Vec::new())
+        }
+    };
+    Outcome { verdict, covered, assumptions, statistics }
 }
 
 /// The invariants of a program as text, a line for each place at which threads may be interrupted; or why there are none. With
@@ -148,15 +175,28 @@ impl Unproved {
 
 const OTHER_ENGINE: &str = "take another engine: leno check";
 
-/// What else there is to say of a proof, a line each.
-type Details = Vec<String>;
+/// What else there is to say of a proof.
+#[derive(Default)]
+struct Proved {
+    /// A line each.
+    details: Vec<String>,
+    assumptions: Vec<Assumption>,
+}
 
-fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Statistics) -> Result<Details, Unproved> {
+impl Proved {
+    fn assuming(assumptions: Vec<Assumption>) -> Proved {
+        Proved { assumptions, ..Proved::default() }
+    }
+}
+
+fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Statistics) -> Result<Proved, Unproved> {
     let asked = task.properties;
     let Properties { assertion, overflow, race, bounds, .. } = asked;
     if asked != (Properties { assertion, overflow, race, bounds, ..Properties::NONE }) {
-        let reason = "the prover decides assertions, overflows, bounds and races only";
-        return Err(Unproved::because(reason, "ask for --property assert, overflow or race, or --check bounds"));
+        let reason =
+            "the prover decides assertions, overflows, bounds and races together, deadlocks alone, and nothing else";
+        let advice = "ask for --property assert, overflow, race or deadlock, or --check bounds";
+        return Err(Unproved::because(reason, advice));
     }
     if facts.features().unknown_functions || !facts.calls().unknown().is_empty() {
         let reason = "the program calls a function that Leno does not know, which may call functions of the program";
@@ -165,7 +205,8 @@ fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Sta
     let code = match Code::new(facts) {
         Ok(code) => code,
         Err(Refusal { reason, is_open: false }) if race && !assertion && !overflow && !bounds => {
-            return report_races(facts, &races::races_by_facts(facts), Some(&reason)).map(|()| Vec::new());
+            report_races(facts, &races::races_by_facts(facts, statistics), Some(&reason))?;
+            return Ok(Proved::assuming(assumed_successes(facts)));
         }
         Err(refusal) => return Err(Unproved::because(refusal.reason, OTHER_ENGINE)),
     };
@@ -217,9 +258,12 @@ impl<'a, 'p> Question<'a, 'p> {
     }
 
     /// What to say of a proof.
-    fn proved(&self, tally: &Tally, statistics: &mut Statistics) -> Vec<String> {
+    fn proved(&self, tally: &Tally, statistics: &mut Statistics) -> Proved {
         tally.report(statistics);
-        if self.is_counted() { vec![tally.summary()] } else { Vec::new() }
+        Proved {
+            details: if self.is_counted() { vec![tally.summary()] } else { Vec::new() },
+            assumptions: if self.asked.race { assumed_successes(self.facts) } else { Vec::new() },
+        }
     }
 
     fn prove(&self, precision: Precision, statistics: &mut Statistics) -> Result<Tally, Unproved> {
@@ -246,7 +290,7 @@ impl<'a, 'p> Question<'a, 'p> {
         }
         if self.asked.race {
             match self.facts.features().weak_order {
-                Some(_) => report_races(self.facts, &races::races_by_facts(self.facts), None)?,
+                Some(_) => report_races(self.facts, &races::races_by_facts(self.facts, statistics), None)?,
                 None => report_races(self.facts, &races::races(self.code, &found), None)?,
             }
         }
@@ -301,6 +345,42 @@ impl<'a, 'p> Question<'a, 'p> {
         failures.nodes.retain(|node| still_fails(self.code.place(*node)));
         Ok(failures)
     }
+}
+
+/// Races of a program that calls functions which Leno does not know.
+fn prove_open(facts: &Facts<'_>, statistics: &mut Statistics) -> Result<Vec<Assumption>, Unproved> {
+    let define = "add the file that defines it";
+    if facts.calls().unknown().iter().any(|(_, kind)| *kind == CallKind::Spawn) {
+        return Err(Unproved::because("a thread may start in a function that is not known", define));
+    }
+    if facts.program().entry.is_none() {
+        return Err(Unproved::because("the program has no `main`", OTHER_ENGINE));
+    }
+    let names = outside::unknown_functions(facts);
+    let extended = outside::with_callbacks(facts).map_err(|reason| Unproved::because(reason, define))?;
+    let with_callbacks = extended.as_ref().map(Facts::new);
+    let facts = with_callbacks.as_ref().unwrap_or(facts);
+    if !outside::callbacks_keep_locks(facts) {
+        let reason = "a function that is not known may call one that gives up locks for its caller";
+        return Err(Unproved::because(reason, define));
+    }
+    let races = races::races_by_facts(facts, statistics);
+    report_races(facts, &races, Some("functions are called that are not defined"))?;
+    let mut assumptions = assumed_successes(facts);
+    assumptions.extend(names.iter().map(|name| Assumption::new(outside::assumption(name))));
+    if !facts.calls().unknown().is_empty() {
+        assumptions.push(Assumption::new(outside::assumption("a function that is called through a pointer")));
+    }
+    Ok(assumptions)
+}
+
+/// What the semantics takes for granted, and races and deadlocks may depend on.
+fn assumed_successes(facts: &Facts<'_>) -> Vec<Assumption> {
+    let creates_threads = facts.threads().roots().len() > 1;
+    creates_threads
+        .then(|| Assumption::new("threads can be created, and locks taken, whenever it is tried"))
+        .into_iter()
+        .collect()
 }
 
 /// `without_invariants`: why there are none.

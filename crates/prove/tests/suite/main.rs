@@ -2,3 +2,4 @@ mod agreement;
 mod bounds;
 mod programs;
 mod relations;
+mod waiting;
