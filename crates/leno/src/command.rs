@@ -161,13 +161,9 @@ fn execute_prove(prove: &Prove) -> Result<Status, Status> {
     sources.check_overflow |= properties.overflow;
     let compiled = match prove.entry.is_empty() {
         true => load_to_run(&sources, &prove.args)?,
-        false => load(&sources)?,
+        false => load_open(&sources, &prove.entry)?,
     };
-    let opened = match prove.entry.is_empty() {
-        true => Ok(compiled.program),
-        false => leno_prove::open(&compiled.program, &prove.entry),
-    };
-    let program = opened.and_then(|program| leno_prove::replicate(&program, &prove.replicate)).map_err(|message| {
+    let program = leno_prove::replicate(&compiled.program, &prove.replicate).map_err(|message| {
         say(&format!("error: {message}\n"));
         Status::BadInput
     })?;
@@ -522,6 +518,11 @@ pub(crate) fn write_file(path: &Path, text: &str) -> Result<(), Status> {
 
 /// Reads the program, and says what is to be said about it.
 pub(crate) fn load(sources: &Sources) -> Result<Compiled, Status> {
+    load_open(sources, &[])
+}
+
+/// The same; any number of threads run these functions, if there are any.
+fn load_open(sources: &Sources, entry: &[String]) -> Result<Compiled, Status> {
     let inputs: Vec<Input> = sources.files.iter().cloned().map(Input::File).collect();
     let options = Options {
         preprocess: Preprocess {
@@ -537,7 +538,11 @@ pub(crate) fn load(sources: &Sources) -> Result<Compiled, Status> {
         check_signed_overflow: sources.check_overflow,
         color: io::stderr().is_terminal(),
     };
-    match leno::compile(&inputs, &options) {
+    let compiled = match entry.is_empty() {
+        true => leno::compile(&inputs, &options),
+        false => leno::compile_open(&inputs, entry, &options),
+    };
+    match compiled {
         Ok(compiled) => {
             compiled.warnings.iter().for_each(|warning| say(&warning.rendered));
             Ok(compiled)

@@ -52,6 +52,7 @@ pub use hook::{Argument, LibraryCall, Lowered};
 pub use link::Link;
 pub use scalar::{Scalar, zero};
 pub use signature::Signature;
+pub use text::Texts;
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Source;
