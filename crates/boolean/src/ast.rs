@@ -65,8 +65,16 @@ pub enum StatementKind {
     Return(Vec<Expr>),
     Assert(Expr),
     Assume(Expr),
-    Call { results: Vec<Name>, function: Name, arguments: Vec<Expr> },
-    Assign { targets: Vec<Name>, values: Vec<Expr>, constrain: Option<Expr> },
+    Call {
+        results: Vec<Name>,
+        function: Name,
+        arguments: Vec<Expr>,
+    },
+    Assign {
+        targets: Vec<Name>,
+        values: Vec<Expr>,
+        constrain: Option<Expr>,
+    },
     /// `start_thread goto L`: the new thread begins there, with a copy of the local variables.
     StartThread(Name),
     /// `start_thread f()`
@@ -74,9 +82,15 @@ pub enum StatementKind {
     EndThread,
     AtomicBegin,
     AtomicEnd,
-    While { condition: Expr, body: Vec<Statement> },
+    While {
+        condition: Expr,
+        body: Vec<Statement>,
+    },
     /// `if`, any number of `elsif`, and `else`.
-    If { branches: Vec<(Expr, Vec<Statement>)>, otherwise: Vec<Statement> },
+    If {
+        branches: Vec<(Expr, Vec<Statement>)>,
+        otherwise: Vec<Statement>,
+    },
 }
 
 #[derive(Clone, PartialEq, Debug)]

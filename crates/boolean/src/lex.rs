@@ -59,7 +59,9 @@ fn skip_blank(text: &[u8], mut at: usize) -> Result<Option<usize>> {
                 Some(length) => at += length + 4,
                 None => {
                     let span = Span::new(at as u32, at as u32 + 2);
-                    return Err(Box::new(Diagnostic::error(span, "this comment does not end").help("end it with `*/`")));
+                    return Err(Box::new(
+                        Diagnostic::error(span, "this comment does not end").help("end it with `*/`"),
+                    ));
                 }
             },
             _ => return Ok(Some(at)),

@@ -179,13 +179,7 @@ struct Names<'t> {
 }
 
 impl<'t> Names<'t> {
-    fn start(
-        &self,
-        init: Option<usize>,
-        is_used: &HashSet<usize>,
-        entry: &[String],
-        source: &Source,
-    ) -> Result<Start> {
+    fn start(&self, init: Option<usize>, is_used: &HashSet<usize>, entry: &[String], source: &Source) -> Result<Start> {
         let end = Span::new(source.text.len() as u32, source.text.len() as u32);
         if !entry.is_empty() {
             let find = |name: &String| {
@@ -222,8 +216,15 @@ impl<'t> Names<'t> {
             let before = numbers.insert(name.text.as_str(), number);
             refuse_second(before.map(|before| variables[before]), name, "variable", source)?;
         }
-        let mut writer =
-            Writer { names: self, function, source, numbers, steps: Vec::new(), labels: HashMap::new(), jumps: Vec::new() };
+        let mut writer = Writer {
+            names: self,
+            function,
+            source,
+            numbers,
+            steps: Vec::new(),
+            labels: HashMap::new(),
+            jumps: Vec::new(),
+        };
         writer.block(&function.body)?;
         writer.step(StepKind::End, function.end.0);
         let mut labels: Vec<(usize, &str)> = writer.labels.iter().map(|(label, (at, _))| (*at, *label)).collect();
@@ -377,7 +378,8 @@ impl<'t> Writer<'_, 't> {
 
     fn variable(&self, name: &Name) -> Result<Variable> {
         let local = self.numbers.get(name.text.as_str()).map(|number| Variable::Local(*number));
-        let found = local.or_else(|| self.names.globals.get(name.text.as_str()).map(|number| Variable::Global(*number)));
+        let found =
+            local.or_else(|| self.names.globals.get(name.text.as_str()).map(|number| Variable::Global(*number)));
         found.ok_or_else(|| {
             let message = format!("there is no variable `{}`", name.text);
             Box::new(Diagnostic::error(name.span, message).help(format!("declare it: decl {};", name.text)))

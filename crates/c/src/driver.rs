@@ -170,7 +170,8 @@ impl Driver<'_> {
             Err(error) => return Err(Box::new(self.report(&error, &source))),
         };
         if !is_model {
-            self.warnings.extend(checked.warnings.iter().map(|warning| Report::new(warning, &source, self.options.color)));
+            self.warnings
+                .extend(checked.warnings.iter().map(|warning| Report::new(warning, &source, self.options.color)));
         }
         Ok(File { source, unit: checked.unit, is_model })
     }

@@ -336,7 +336,7 @@ pub struct EmitC {
 /// The program, and how to read it.
 #[derive(Args, Clone, Debug)]
 pub struct Sources {
-    /// C files (`.i` files are taken as preprocessed); together they are one program
+    /// C files (`.i` files are taken as preprocessed), which together are one program; or one Boolean program (`.bp`)
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Search a directory for headers

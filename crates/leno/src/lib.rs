@@ -59,8 +59,8 @@ pub use leno_engine::{
 };
 pub use leno_ir::interp::Ending;
 pub use leno_ir::program::Program;
-pub use reading::{compile, compile_open, is_boolean};
 pub use leno_predict::{PredictOptions, Prediction, Verdict as PredictionVerdict};
+pub use reading::{compile, compile_open, is_boolean};
 
 use std::path::Path;
 

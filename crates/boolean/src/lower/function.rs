@@ -159,7 +159,9 @@ impl<'w, 'a, 't> Writer<'w, 'a, 't> {
                 TerminatorKind::Branch { cond: self.any(Type::BOOL), then: *then, otherwise: *otherwise }
             }
             [cases @ .., default] => {
-                let value = self.any(Type::I32);
+                // As few bits as it takes: exploration tries all values.
+                let width = usize::BITS - cases.len().leading_zeros();
+                let value = self.any(Type::Int(width as u16));
                 let cases = cases.iter().enumerate().map(|(number, block)| (number as u128, *block)).collect();
                 TerminatorKind::Switch { value, cases, default: *default }
             }
@@ -204,7 +206,7 @@ impl<'w, 'a, 't> Writer<'w, 'a, 't> {
             }
             StepKind::Branch(condition, otherwise) => {
                 self.branch(condition, self.targets[number + 1], self.targets[*otherwise]);
-            },
+            }
             StepKind::Assign { targets, values, constrain } => self.assign(targets, values, constrain.as_ref()),
             StepKind::Assume(condition) => {
                 let (values, is_section) = self.enter(&[condition], 0);
