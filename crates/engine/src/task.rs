@@ -50,6 +50,34 @@ impl Properties {
         }
     }
 
+    /// Those that are asked for here and there.
+    pub fn and(&self, other: &Properties) -> Properties {
+        Properties {
+            assertion: self.assertion && other.assertion,
+            race: self.race && other.race,
+            deadlock: self.deadlock && other.deadlock,
+            memory: self.memory && other.memory,
+            overflow: self.overflow && other.overflow,
+            leak: self.leak && other.leak,
+            memtrack: self.memtrack && other.memtrack,
+            other: self.other && other.other,
+        }
+    }
+
+    /// Those that are not asked for here.
+    pub fn not(&self) -> Properties {
+        Properties {
+            assertion: !self.assertion,
+            race: !self.race,
+            deadlock: !self.deadlock,
+            memory: !self.memory,
+            overflow: !self.overflow,
+            leak: !self.leak,
+            memtrack: !self.memtrack,
+            other: !self.other,
+        }
+    }
+
     /// What is not looked for here, but ends executions all the same: undefined behaviour, beyond which a program
     /// cannot be followed. (A false assertion ends the real program, too; races, deadlocks and leaks end nothing.)
     pub fn unasked_ends(&self) -> Properties {

@@ -239,12 +239,15 @@ impl From<Replaying> for Confinement {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Engine {
-    /// The staged engine, and exploration where that has no verdict
+    /// The staged engine, the prover beside it if it takes longer than a second, and exploration where they have no
+    /// verdict
     Auto,
     /// Explore every schedule that makes a difference
     Explore,
     /// Summarise the threads, and ask the solver about all schedules at once
     Staged,
+    /// Prove assertions, overflows and races for any number of threads, by invariants
+    Prove,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

@@ -12,7 +12,6 @@ use leno_explore::Explorer;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{Body, Instr, Op, Program, Property};
 use leno_ir::witness::Witness;
-use leno_prove::Prover;
 use leno_replay::{ReplayOptions, Replayed};
 use leno_report::text;
 use std::collections::BTreeSet;
@@ -21,7 +20,7 @@ use std::time::{Duration, Instant};
 /// Which engine looks for violations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum EngineChoice {
-    /// The staged engine; where it has no verdict, exploration.
+    /// The staged engine, soon with the prover beside it; where they have no verdict, exploration.
     #[default]
     Auto,
     /// Every schedule, one by one.
@@ -136,12 +135,12 @@ const SECOND_TURN: Duration = Duration::from_secs(5);
 /// How long ends that were not asked for are looked for, however soon there was an answer to what was asked for.
 const SHORTEST_LOOK: Duration = Duration::from_secs(2);
 
-struct Checking<'a> {
-    facts: &'a Facts<'a>,
-    options: &'a CheckOptions,
-    task: Task,
-    timeout: Option<Duration>,
-    start: Instant,
+pub(crate) struct Checking<'a> {
+    pub(crate) facts: &'a Facts<'a>,
+    pub(crate) options: &'a CheckOptions,
+    pub(crate) task: Task,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) start: Instant,
 }
 
 impl<'a> Checking<'a> {
@@ -155,7 +154,7 @@ impl<'a> Checking<'a> {
             EngineChoice::Auto => self.by_turns(),
             EngineChoice::Explore => self.ask(&Explorer, self.timeout),
             EngineChoice::Staged => self.ask(&self.options.staged, self.timeout),
-            EngineChoice::Prove => self.ask(&Prover, self.timeout),
+            EngineChoice::Prove => self.prove(),
         }
     }
 
@@ -193,7 +192,7 @@ impl<'a> Checking<'a> {
         checked
     }
 
-    fn time_left(&self) -> Option<Duration> {
+    pub(crate) fn time_left(&self) -> Option<Duration> {
         self.timeout.map(|timeout| timeout.saturating_sub(self.start.elapsed()))
     }
 
@@ -201,17 +200,31 @@ impl<'a> Checking<'a> {
         self.options.cancel.requested().is_some() || self.time_left().is_some_and(|left| left.is_zero())
     }
 
-    /// The staged engine; then, where it has no verdict, exploration, which needs no bounds and knows all library
-    /// functions; and then, if it lacked nothing but time, the staged engine again.
+    /// The staged engine, with the prover beside it; then, where there is no verdict, exploration, which needs no bounds
+    /// and knows all library functions; and then, if it lacked nothing but time, the staged engine again.
     fn by_turns(&self) -> Checked {
         let at_most = |turn: Duration| Some(self.time_left().map_or(turn, |left| left.min(turn)));
-        let first = self.ask(&self.options.staged, at_most(FIRST_TURN));
+        let (first, proved) = self.staged_beside_prover(at_most(FIRST_TURN));
         if first.assumptions.iter().any(needs_signals) && !self.is_over() {
             return self.look_for_wakeups(first);
         }
-        if !matches!(first.verdict, Verdict::Unknown(_)) || self.is_over() {
+        if !matches!(first.verdict, Verdict::Unknown(_)) {
             return first;
         }
+        if let Some(safe) = proved.as_ref().and_then(|proved| self.verdict_of(proved)) {
+            return safe;
+        }
+        let Some(proved) = proved else { return self.go_on(first) };
+        let rest = Checking { task: self.without(&proved), ..*self }.go_on(first);
+        self.combine(&proved, rest)
+    }
+
+    /// After the first turn, which gave no verdict.
+    fn go_on(&self, first: Checked) -> Checked {
+        if self.is_over() {
+            return first;
+        }
+        let at_most = |turn: Duration| Some(self.time_left().map_or(turn, |left| left.min(turn)));
         let lacked_time = self.start.elapsed() >= FIRST_TURN;
         let second = self.ask(&Explorer, if lacked_time { at_most(SECOND_TURN) } else { self.time_left() });
         if !matches!(second.verdict, Verdict::Unknown(_)) {
@@ -241,14 +254,30 @@ impl<'a> Checking<'a> {
     }
 
     /// What one engine says, and what becomes of that on the real program.
-    fn ask(&self, engine: &dyn Engine, timeout: Option<Duration>) -> Checked {
-        let mut limits = Limits::default().with_cancel(&self.options.cancel);
-        let memory = self.options.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20));
-        (limits.deadline, limits.memory) = (timeout.map(|timeout| Instant::now() + timeout), memory);
+    pub(crate) fn ask(&self, engine: &dyn Engine, timeout: Option<Duration>) -> Checked {
+        self.ask_until(engine, timeout, &self.options.cancel)
+    }
+
+    /// The same, until it is told to stop.
+    pub(crate) fn ask_until(&self, engine: &dyn Engine, timeout: Option<Duration>, cancel: &Cancel) -> Checked {
         let mut task = self.task.clone();
-        task.bounds.memory = task.bounds.memory.or(memory);
-        let context = Context { limits, progress: self.options.progress.clone() };
-        let Outcome { verdict, covered, mut assumptions, statistics } = engine.check(self.facts, &task, &context);
+        task.bounds.memory = task.bounds.memory.or(self.memory());
+        self.conclude(engine.check(self.facts, &task, &self.context(timeout, cancel)))
+    }
+
+    fn memory(&self) -> Option<u64> {
+        self.options.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20))
+    }
+
+    pub(crate) fn context(&self, timeout: Option<Duration>, cancel: &Cancel) -> Context {
+        let mut limits = Limits::default().with_cancel(cancel);
+        (limits.deadline, limits.memory) = (timeout.map(|timeout| Instant::now() + timeout), self.memory());
+        Context { limits, progress: self.options.progress.clone() }
+    }
+
+    /// An outcome, what it assumes, and what becomes of it on the real program.
+    pub(crate) fn conclude(&self, outcome: Outcome) -> Checked {
+        let Outcome { verdict, covered, mut assumptions, statistics } = outcome;
         if matches!(verdict, leno_engine::Verdict::Safe) {
             assumptions.extend(assumed_surroundings(self.facts.program()));
             let weak_order = self.facts.features().weak_order;

@@ -282,9 +282,14 @@ fn engine(check: &Check) -> Result<EngineChoice, Status> {
             );
             Err(Status::BadInput)
         }
+        Engine::Prove if is_bounded || check.preemptions.is_some() => {
+            say("error: the prover has no bounds\n  = help: --engine staged has\n");
+            Err(Status::BadInput)
+        }
         Engine::Auto if check.preemptions.is_some() => Ok(EngineChoice::Explore),
         Engine::Auto => Ok(EngineChoice::Auto),
         Engine::Explore => Ok(EngineChoice::Explore),
+        Engine::Prove => Ok(EngineChoice::Prove),
     }
 }
 

@@ -48,6 +48,7 @@
 
 mod checking;
 mod execution;
+mod proving;
 mod reading;
 
 pub use checking::{CheckOptions, Checked, EngineChoice, Verdict, check_all, check_program, replay_machine};
