@@ -2,7 +2,7 @@
 //!
 //! A [`Domain`] is a lattice with widening; [`Numbers`] are domains of machine integers, where wrapping around is
 //! part of the meaning. [`Interval`], [`Congruence`] and [`KnownBits`] each see something else of a number, and
-//! [`Product`] all of it. A [`System`] of equations over the nodes of a [`Graph`] has a solution by [`solve`],
+//! [`Product`] all of it; an [`Octagon`] relates variables to each other. A [`System`] of equations over the nodes of a [`Graph`] has a solution by [`solve`],
 //! whatever the domain. This crate knows neither programs nor terms, and depends on nothing.
 //!
 //! ```
@@ -44,6 +44,7 @@ pub mod fixpoint;
 pub mod graph;
 pub mod interval;
 pub mod known_bits;
+pub mod octagon;
 pub mod operator;
 pub mod product;
 mod range;
@@ -55,5 +56,6 @@ pub use fixpoint::{Stopped, Strategy, System, solve, solve_from};
 pub use graph::{Graph, Node, NodeVec};
 pub use interval::Interval;
 pub use known_bits::KnownBits;
+pub use octagon::{Constraint, Octagon, Side};
 pub use operator::{Binary, Predicate, Unary};
 pub use product::Product;

@@ -192,6 +192,9 @@ pub struct Prove {
     /// Show what was found to hold, place by place
     #[arg(long)]
     pub show_invariants: bool,
+    /// The same for each round in which invariants and interference were computed from each other
+    #[arg(long)]
+    pub show_rounds: bool,
     /// Say on standard error what it took
     #[arg(long)]
     pub stats: bool,

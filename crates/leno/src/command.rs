@@ -179,14 +179,15 @@ fn execute_prove(prove: &Prove) -> Result<Status, Status> {
     };
     let start = Instant::now();
     let checked = leno::check_program(&program, &options);
-    if prove.show_invariants {
+    if prove.show_invariants || prove.show_rounds {
         let limits = leno_engine::Limits::default().with_cancel(&options.cancel);
         let limits = match options.timeout {
             Some(timeout) => limits.within(timeout),
             None => limits,
         };
         let context = leno_engine::Context::within(limits);
-        match leno_prove::show_invariants(&leno_ir::analysis::facts::Facts::new(&program), &context) {
+        let facts = leno_ir::analysis::facts::Facts::new(&program);
+        match leno_prove::show_invariants(&facts, &context, prove.show_rounds) {
             Ok(text) => _ = print(&text)?,
             Err(reason) => say(&format!("there are no invariants: {reason}\n")),
         }

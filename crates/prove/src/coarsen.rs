@@ -7,46 +7,113 @@
 
 use crate::cells::Cells;
 use crate::code::{Code, StopId};
-use crate::interference::{Coreachable, Interference};
+use crate::interference::{Coreachable, Interference, Steps, Watched};
 use crate::machine::{Machine, Segment};
+use crate::partition::{Partition, Rule};
+use crate::phases::Phases;
 use crate::state::State;
+use crate::states::{Grouping, States};
+use crate::view::{View, Watching};
 use leno_domains::{Domain, Graph, Node, NodeVec, Stopped, Strategy, System, Thresholds, solve_from};
 use leno_engine::Limits;
 use leno_ir::index::{Idx, IndexVec};
 use leno_ir::program::{Expr, Op, Program, TerminatorKind};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// How many results of each segment are remembered.
-const REMEMBERED: usize = 6;
+/// How often the invariants are made larger where they turn out not to be inductive, before that is given up.
+const MOST_REPAIRS: usize = 40;
+
+/// How much is told apart. More is slower, and proves more.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Precision {
+    pub rule: Rule,
+    /// How many states of one place are kept apart.
+    pub states: usize,
+}
+
+impl Precision {
+    /// Variables by themselves, and one state for each place.
+    pub const PLAIN: Precision = Precision { rule: Rule::Nothing, states: 1 };
+}
 
 /// What was found.
 #[derive(Debug)]
 pub struct Coarsened<'p> {
-    pub invariants: IndexVec<StopId, State<'p>>,
+    pub invariants: IndexVec<StopId, States<'p>>,
     pub pairs: Coreachable,
     pub rounds: u64,
+    /// By round: the invariants that were found in it.
+    pub history: Vec<IndexVec<StopId, States<'p>>>,
 }
+
+/// What came of a pair of stops, and what it was computed from.
+type Remembered<'p> = (States<'p>, States<'p>, Rc<Watched<'p>>);
 
 #[derive(Debug)]
 pub struct Coarsening<'a, 'p> {
     code: &'a Code<'a, 'p>,
     machine: Machine<'a, 'p>,
     interference: Interference<'a, 'p>,
+    watching: Watching<'a, 'p>,
+    grouping: Rc<Grouping>,
     limits: &'a Limits,
     /// By stop: which segments' ends it may be (without interference).
     before: IndexVec<StopId, Vec<StopId>>,
-    remembered: IndexVec<StopId, Vec<(State<'p>, Rc<Segment<'p>>)>>,
+    alone: IndexVec<StopId, Option<(States<'p>, Rc<Segment<'p>>)>>,
+    views: IndexVec<StopId, Option<(States<'p>, Rc<Vec<View<'p>>>)>>,
+    pairs: BTreeMap<(StopId, StopId), Remembered<'p>>,
+}
+
+impl<'p> Steps<'p> for Coarsening<'_, 'p> {
+    fn alone(&mut self, stop: StopId, states: &States<'p>) -> Rc<Segment<'p>> {
+        if let Some((_, segment)) = self.alone[stop].as_ref().filter(|(input, _)| input.is_same(states)) {
+            return segment.clone();
+        }
+        let segment = Rc::new(self.machine.run(stop, states));
+        self.alone[stop] = Some((states.clone(), segment.clone()));
+        segment
+    }
+
+    fn watched(&mut self, mover: (StopId, &States<'p>), other: (StopId, &States<'p>)) -> Rc<Watched<'p>> {
+        let key = (mover.0, other.0);
+        if let Some((mine, theirs, watched)) = self.pairs.get(&key)
+            && mine.is_same(mover.1)
+            && theirs.is_same(other.1)
+        {
+            return watched.clone();
+        }
+        let views = self.views(other.0, other.1);
+        let watched = Rc::new(self.watch(mover.0, mover.1, &views));
+        self.pairs.insert(key, (mover.1.clone(), other.1.clone(), watched.clone()));
+        watched
+    }
+
+    fn is_interrupted(&self) -> bool {
+        self.limits.stop().is_some()
+    }
 }
 
 impl<'a, 'p> Coarsening<'a, 'p> {
-    pub fn new(code: &'a Code<'a, 'p>, cells: &'a Cells, limits: &'a Limits) -> Coarsening<'a, 'p> {
+    pub fn new(
+        code: &'a Code<'a, 'p>,
+        cells: &'a Cells,
+        limits: &'a Limits,
+        precision: Precision,
+    ) -> Coarsening<'a, 'p> {
+        let partition = Rc::new(Partition::new(code, cells, precision.rule));
+        let phases = if precision.states > 1 { Phases::new(code, cells) } else { Phases::none() };
         Coarsening {
             code,
-            machine: Machine::new(code, cells),
-            interference: Interference::new(code, cells),
+            machine: Machine::new(code, cells, partition),
+            interference: Interference::new(code),
+            watching: Watching { code, cells },
+            grouping: Rc::new(Grouping { phases, most: precision.states }),
             limits,
             before: predecessors(code),
-            remembered: code.stops().iter().map(|_| Vec::new()).collect(),
+            alone: code.stops().iter().map(|_| None).collect(),
+            views: code.stops().iter().map(|_| None).collect(),
+            pairs: BTreeMap::new(),
         }
     }
 
@@ -54,23 +121,35 @@ impl<'a, 'p> Coarsening<'a, 'p> {
         &self.machine
     }
 
-    fn run(&mut self, stop: StopId, state: &State<'p>) -> Rc<Segment<'p>> {
-        let known = &mut self.remembered[stop];
-        if let Some(at) = known.iter().position(|(input, _)| input == state) {
-            return known[at].1.clone();
+    fn views(&mut self, stop: StopId, states: &States<'p>) -> Rc<Vec<View<'p>>> {
+        if let Some((_, views)) = self.views[stop].as_ref().filter(|(input, _)| input.is_same(states)) {
+            return views.clone();
         }
-        let segment = Rc::new(self.machine.run(stop, state));
-        if known.len() == REMEMBERED {
-            known.remove(0);
+        let views: Rc<Vec<View<'p>>> = Rc::new(states.iter().filter_map(|state| self.watching.view(state)).collect());
+        self.views[stop] = Some((states.clone(), views.clone()));
+        views
+    }
+
+    /// A segment, in all states in which a thread that sees this may be at the same time.
+    fn watch(&self, mover: StopId, mine: &States<'p>, views: &[View<'p>]) -> Watched<'p> {
+        let (mut next, mut started, mut after) = (BTreeSet::new(), BTreeSet::new(), Vec::new());
+        for state in mine.iter() {
+            for view in views {
+                let Some(both) = self.watching.together(state, view) else { continue };
+                let segment = self.machine.run_one(mover, &both);
+                next.extend(segment.next.keys());
+                started.extend(segment.started.iter().map(|(root, _)| *root));
+                after.extend(segment.seen.iter().map(|state| self.watching.after(state, view)));
+            }
         }
-        known.push((state.clone(), segment.clone()));
-        segment
+        Watched { next, started, after: States::of(after, &self.grouping) }
     }
 
     /// None if a limit was reached.
     pub fn coarsen(&mut self) -> Option<Coarsened<'p>> {
         let stops = self.code.stops().len();
-        let mut invariants: IndexVec<StopId, State<'p>> = (0..stops).map(|_| State::NEVER).collect();
+        let never = States::bottom(&self.grouping);
+        let mut invariants: IndexVec<StopId, States<'p>> = (0..stops).map(|_| never.clone()).collect();
         let mut pairs = Coreachable::none(stops);
         let strategy = Strategy {
             delay: 4,
@@ -79,26 +158,49 @@ impl<'a, 'p> Coarsening<'a, 'p> {
             narrowings: 3,
             ..Strategy::default()
         };
-        let mut rounds = 0;
+        let mut history = Vec::new();
         loop {
-            rounds += 1;
             invariants = self.solve(&pairs, &strategy, invariants).ok()?;
+            history.push(invariants.clone());
             let before = pairs.count();
-            let limits = self.limits;
-            let interference = Interference::new(self.code, self.machine.cells);
-            interference.deduce(
-                &mut pairs,
-                &invariants,
-                |stop, state| self.run(stop, state),
-                || limits.stop().is_some(),
-            );
-            if self.limits.stop().is_some() {
+            let interference = self.interference;
+            interference.deduce(&mut pairs, &invariants, self);
+            if self.is_interrupted() {
                 return None;
             }
             if pairs.count() == before {
-                return Some(Coarsened { invariants, pairs, rounds });
+                break;
             }
         }
+        let mut found = Coarsened { invariants, pairs, rounds: history.len() as u64, history };
+        for _ in 0..MOST_REPAIRS {
+            if !self.repair(&mut found) || self.is_interrupted() {
+                break;
+            }
+        }
+        Some(found)
+    }
+
+    /// Adds what is missing, once; whether something was. (What is told apart, and how states are put together, changes while
+    /// they grow: then the fixpoint may end before everything is contained.)
+    fn repair(&mut self, found: &mut Coarsened<'p>) -> bool {
+        let interfering = self.interfering(&found.pairs);
+        let mut changes = false;
+        for stop in self.code.stops().ids() {
+            if self.is_interrupted() {
+                return false;
+            }
+            let invariants = |stop: StopId| found.invariants[stop].clone();
+            let state = self.equation(stop, &invariants, &interfering[stop]);
+            if !state.leq(&found.invariants[stop]) {
+                found.invariants[stop] = found.invariants[stop].join(&state);
+                changes = true;
+            }
+        }
+        let before = found.pairs.count();
+        let interference = self.interference;
+        interference.deduce(&mut found.pairs, &found.invariants, self);
+        changes || found.pairs.count() != before
     }
 
     /// Invariants under the interference of these pairs.
@@ -106,8 +208,8 @@ impl<'a, 'p> Coarsening<'a, 'p> {
         &mut self,
         pairs: &Coreachable,
         strategy: &Strategy,
-        known: IndexVec<StopId, State<'p>>,
-    ) -> Result<IndexVec<StopId, State<'p>>, Stopped> {
+        known: IndexVec<StopId, States<'p>>,
+    ) -> Result<IndexVec<StopId, States<'p>>, Stopped> {
         let interfering = self.interfering(pairs);
         let mut edges = Vec::new();
         for (stop, before) in self.before.iter_enumerated() {
@@ -140,53 +242,48 @@ impl<'a, 'p> Coarsening<'a, 'p> {
         let node = self.code.stops()[stop];
         let held = self.code.facts.locksets().held_in(self.code.root_of(node), self.code.place(node));
         let may_hide = self.code.is_exclusive(node) || held.is_some_and(|held| !held.is_empty());
-        may_hide || !matches!(self.code.instruction(node), Some(Op::Load { .. } | Op::AtomicBegin))
+        may_hide || !matches!(self.code.instruction(node), Some(Op::Load { .. }))
     }
 
     /// What a stop's invariant must contain, given those of the others.
     fn equation(
         &mut self,
         stop: StopId,
-        invariants: &dyn Fn(StopId) -> State<'p>,
+        invariants: &dyn Fn(StopId) -> States<'p>,
         interfering: &[StopId],
-    ) -> State<'p> {
+    ) -> States<'p> {
         let at = self.code.stops()[stop];
         let root = self.code.root_of(at);
-        let mut state = State::NEVER;
+        let mut states: Vec<State<'p>> = Vec::new();
         let is_entry = self.code.entry(root) == at;
         if is_entry && self.code.facts.threads().roots()[root].created_at.is_none() {
-            state = self.machine.initial(root);
+            states.push(self.machine.initial(root));
         }
         for before in self.before[stop].clone() {
-            let segment = self.run(before, &invariants(before));
-            if let Some(next) = segment.next.get(&stop) {
-                state = state.join(next);
-            }
-            for (_, child) in segment.started.iter().filter(|(started, _)| is_entry && *started == root) {
-                state = state.join(child);
-            }
+            let segment = self.alone(before, &invariants(before));
+            states.extend(segment.next.get(&stop).into_iter().flatten().cloned());
+            let started = segment.started.iter().filter(|(started, _)| is_entry && *started == root);
+            states.extend(started.map(|(_, child)| child.clone()));
         }
         let own = invariants(stop);
         if own.is_never() {
-            return state;
+            return States::of(states, &self.grouping);
         }
         for other in interfering {
-            let theirs = self.interference.both(&invariants(*other), &own);
-            if theirs.is_never() {
+            let theirs = invariants(*other);
+            if self.alone(*other, &theirs).published.is_empty() {
                 continue;
             }
-            for (cell, value) in &self.run(*other, &theirs).published {
-                state.interfere(*cell, *value);
-            }
+            states.extend(self.watched((*other, &theirs), (stop, &own)).after.iter().cloned());
         }
-        state
+        States::of(states, &self.grouping)
     }
 
     /// Whether the invariants hold at the beginning and are kept by every step of every thread, and the pairs are all there
     /// are. Nothing is believed of how they were found.
     pub fn is_inductive(&self, found: &Coarsened<'p>) -> bool {
         let invariants = &found.invariants;
-        let contains = |stop: StopId, state: &State<'p>| state.leq(&invariants[stop]);
+        let contains = |stop: StopId, state: &State<'p>| invariants[stop].iter().any(|invariant| state.leq(invariant));
         let entry = |root| self.code.stop(self.code.entry(root));
         let together = |a: StopId, b: StopId| found.pairs.contains(a, b) || !self.interference.may_be_together(a, b);
         for root in self.code.roots() {
@@ -195,12 +292,12 @@ impl<'a, 'p> Coarsening<'a, 'p> {
                 return false;
             }
         }
-        for (stop, state) in invariants.iter_enumerated().filter(|(_, state)| !state.is_never()) {
+        for (stop, states) in invariants.iter_enumerated().filter(|(_, states)| !states.is_never()) {
             if self.limits.stop().is_some() {
                 return false;
             }
-            let segment = self.machine.run(stop, state);
-            let is_kept = segment.next.iter().all(|(next, state)| contains(*next, state));
+            let segment = self.machine.run(stop, states);
+            let is_kept = segment.next.iter().all(|(next, states)| states.iter().all(|state| contains(*next, state)));
             let is_started = segment.started.iter().all(|(root, state)| {
                 entry(*root).is_some_and(|child| {
                     contains(child, state) && segment.next.keys().all(|next| together(*next, child))
@@ -210,19 +307,12 @@ impl<'a, 'p> Coarsening<'a, 'p> {
                 return false;
             }
             for other in found.pairs.with(stop).filter(|other| !self.interference.is_exclusive(*other)) {
-                let both = self.interference.both(state, &invariants[other]);
-                if both.is_never() {
-                    continue;
-                }
-                let segment = self.machine.run(stop, &both);
-                let is_stable = {
-                    let mut after = invariants[other].clone();
-                    segment.published.iter().for_each(|(cell, value)| after.interfere(*cell, *value));
-                    contains(other, &after)
-                };
-                let children = segment.started.iter().filter_map(|(root, _)| entry(*root));
-                let is_closed = segment.next.keys().copied().chain(children).all(|next| together(next, other));
-                if !is_stable || !is_closed {
+                let views: Vec<View<'p>> =
+                    invariants[other].iter().filter_map(|state| self.watching.view(state)).collect();
+                let watched = self.watch(stop, states, &views);
+                let children = watched.started.iter().filter_map(|root| entry(*root));
+                let is_closed = watched.next.iter().copied().chain(children).all(|next| together(next, other));
+                if !is_closed || !watched.after.leq(&invariants[other]) {
                     return false;
                 }
             }
@@ -237,11 +327,13 @@ struct Equations<'c, 'a, 'p> {
 }
 
 impl<'p> System for Equations<'_, '_, 'p> {
-    type Value = State<'p>;
+    type Value = States<'p>;
 
-    fn space(&self, _: Node) {}
+    fn space(&self, _: Node) -> Rc<Grouping> {
+        self.coarsening.grouping.clone()
+    }
 
-    fn evaluate(&mut self, node: Node, values: &NodeVec<State<'p>>) -> State<'p> {
+    fn evaluate(&mut self, node: Node, values: &NodeVec<States<'p>>) -> States<'p> {
         let stop = StopId::new(node.index());
         let interfering = std::mem::take(&mut self.interfering[stop]);
         let invariants = |stop: StopId| values[self::node(stop)].clone();

@@ -94,7 +94,17 @@ pub struct Code<'a, 'p> {
 }
 
 impl<'a, 'p> Code<'a, 'p> {
+    /// Every access to something shared is a stop, also in atomic sections.
     pub fn new(facts: &'a Facts<'p>) -> Result<Code<'a, 'p>, Refusal> {
+        Code::with_sections(facts, false)
+    }
+
+    /// Atomic sections in one go: nobody interrupts them, and what happens at their end is known from their beginning.
+    pub fn with_whole_sections(facts: &'a Facts<'p>) -> Result<Code<'a, 'p>, Refusal> {
+        Code::with_sections(facts, true)
+    }
+
+    fn with_sections(facts: &'a Facts<'p>, are_whole: bool) -> Result<Code<'a, 'p>, Refusal> {
         let program = facts.program();
         if program.entry.is_none() {
             return Err(Refusal::open("the program has no `main`"));
@@ -122,8 +132,8 @@ impl<'a, 'p> Code<'a, 'p> {
             next += 1;
         }
         code.called.sort_unstable();
-        code.find_stops()?;
         code.find_depths();
+        code.find_stops(are_whole)?;
         Ok(code)
     }
 
@@ -197,6 +207,21 @@ impl<'a, 'p> Code<'a, 'p> {
 
     pub fn frame_of(&self, node: NodeId) -> FrameId {
         self.frame_of[node.index()]
+    }
+
+    /// The function of a frame; also of a frame of another thread ([`Code::theirs`]).
+    pub fn func_of(&self, frame: FrameId) -> FuncId {
+        self.frames[FrameId::new(frame.index() % self.frames.len())].func
+    }
+
+    /// The same frame, of another thread that is in the same state.
+    pub fn theirs(&self, frame: FrameId) -> FrameId {
+        FrameId::new(frame.index() + self.frames.len())
+    }
+
+    /// A frame of another thread, as that one calls it.
+    pub fn back(&self, frame: FrameId) -> Option<FrameId> {
+        frame.index().checked_sub(self.frames.len()).map(FrameId::new)
     }
 
     pub fn root_of(&self, node: NodeId) -> RootId {
@@ -281,7 +306,7 @@ impl<'a, 'p> Code<'a, 'p> {
         all
     }
 
-    fn find_stops(&mut self) -> Result<(), Refusal> {
+    fn find_stops(&mut self, are_sections_whole: bool) -> Result<(), Refusal> {
         let count = self.frame_of.len();
         let mut is_stop = vec![false; count];
         let mut finished: Vec<NodeId> = Vec::new();
@@ -312,7 +337,8 @@ impl<'a, 'p> Code<'a, 'p> {
         self.order = vec![u32::MAX; count];
         for (order, node) in finished.iter().rev().enumerate() {
             self.order[node.index()] = order as u32;
-            is_stop[node.index()] |= self.is_visible(*node);
+            let is_inside = are_sections_whole && self.is_exclusive(*node) && self.is_access(*node);
+            is_stop[node.index()] |= self.is_visible(*node) && !is_inside;
         }
         self.stop_of = vec![None; count];
         for node in (0..count).map(NodeId::new).filter(|node| is_stop[node.index()]) {
@@ -322,6 +348,11 @@ impl<'a, 'p> Code<'a, 'p> {
             return Err(Refusal::too_much("the program has too many shared accesses when calls are expanded"));
         }
         Ok(())
+    }
+
+    fn is_access(&self, node: NodeId) -> bool {
+        let access = |op: &Op| op.access().is_some() && !matches!(op, Op::Spawn { .. });
+        self.instruction(node).is_some_and(|op| access(op) || matches!(op, Op::AtomicBegin | Op::AtomicEnd))
     }
 
     /// Whether another thread could notice this step, or be kept from a step by it.

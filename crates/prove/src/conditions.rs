@@ -19,13 +19,12 @@ use crate::coarsen::Coarsened;
 use crate::code::{Call, Code, FrameId, NodeId, StopId};
 use crate::interference::Interference;
 use crate::machine::{Machine, Segment, WORD_BYTES, cell_width, counts};
-use crate::state::{Definition, State, Value, Variable};
-use leno_domains::{Congruence, Numbers, word};
+use crate::state::{State, Variable};
 use leno_engine::Limits;
 use leno_ir::analysis::points_to::{AbstractId, AbstractObject};
 use leno_ir::analysis::threads::RootId;
 use leno_ir::index::Idx;
-use leno_ir::program::{Access, Expr, LocalId, Op, Property, SyncOp, TerminatorKind};
+use leno_ir::program::{Access, Expr, LocalId, Op, Place, Property, SyncOp, TerminatorKind};
 use leno_logic::core::Answer;
 use leno_logic::solver::Solver;
 use leno_logic::term::{Sort, Term, Terms};
@@ -48,31 +47,42 @@ pub type Failed = String;
 
 /// A thread on its way through a segment.
 #[derive(Clone)]
-struct Path<'p> {
-    node: NodeId,
+pub(crate) struct Path<'p> {
+    pub(crate) node: NodeId,
     /// What the analysis knows here: for where addresses point.
-    known: State<'p>,
-    values: BTreeMap<Variable, Term>,
+    pub(crate) known: State<'p>,
+    pub(crate) values: BTreeMap<Variable, Term>,
     /// All that was assumed on the way, the invariant of the first stop included.
-    conditions: Vec<Term>,
-    dirty: BTreeSet<CellId>,
-    started: Vec<RootId>,
+    pub(crate) conditions: Vec<Term>,
+    pub(crate) dirty: BTreeSet<CellId>,
+    /// What was dirty in the beginning.
+    pub(crate) dirty_first: BTreeSet<CellId>,
+    pub(crate) started: Vec<RootId>,
+    /// Whether this is not the thread that runs, but another one.
+    pub(crate) is_other: bool,
 }
 
 pub struct Conditions<'c, 'a, 'p> {
-    code: &'a Code<'a, 'p>,
-    cells: &'a Cells,
+    pub(crate) code: &'a Code<'a, 'p>,
+    pub(crate) cells: &'a Cells,
     machine: &'c Machine<'a, 'p>,
     interference: Interference<'a, 'p>,
-    found: &'c Coarsened<'p>,
+    pub(crate) found: &'c Coarsened<'p>,
     limits: &'c Limits,
     is_asked: &'c dyn Fn(Property) -> bool,
-    terms: Terms,
+    /// Whether only assertions are looked at.
+    is_about_assertions: bool,
+    /// Those that could not be shown to hold.
+    failing: BTreeSet<Place>,
+    pub(crate) terms: Terms,
+    solver: Solver,
     addresses: BTreeMap<(AbstractId, FrameId), Term>,
     /// No address of an object is null.
     not_null: Vec<Term>,
     /// The cells as they are at the beginning of the segment.
-    start: BTreeMap<CellId, Term>,
+    pub(crate) first: BTreeMap<CellId, Term>,
+    /// What the other thread has to itself, and what it sees of what this one has changed where it cannot look.
+    pub(crate) theirs: BTreeMap<Variable, Term>,
     /// What has been shown to be impossible.
     shown: BTreeSet<Vec<Term>>,
     count: Count,
@@ -89,43 +99,71 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
             code: machine.code,
             cells: machine.cells,
             machine,
-            interference: Interference::new(machine.code, machine.cells),
+            interference: Interference::new(machine.code),
             found,
             limits,
             is_asked,
+            is_about_assertions: false,
+            failing: BTreeSet::new(),
             terms: Terms::new(),
+            solver: Solver::default(),
             addresses: BTreeMap::new(),
             not_null: Vec::new(),
-            start: BTreeMap::new(),
+            first: BTreeMap::new(),
+            theirs: BTreeMap::new(),
             shown: BTreeSet::new(),
             count: Count::default(),
         }
     }
 
+    /// All of them; an assertion that cannot be shown is one that fails.
     pub fn check(mut self) -> Result<Count, Failed> {
-        for (stop, state) in self.found.invariants.iter_enumerated().filter(|(_, state)| !state.is_never()) {
-            self.check_segment(stop, state)?;
+        let found = self.found;
+        for (stop, states) in found.invariants.iter_enumerated() {
+            for state in states.iter() {
+                self.check_segment(stop, state)?;
+            }
         }
-        Ok(self.count)
+        match self.failing.is_empty() {
+            true => Ok(self.count),
+            false => Err("an assertion could not be confirmed".to_string()),
+        }
+    }
+
+    /// Of the assertions in these segments, those that cannot be shown to hold.
+    pub fn failing(mut self, stops: &BTreeSet<StopId>) -> Result<BTreeSet<Place>, Failed> {
+        self.is_about_assertions = true;
+        let found = self.found;
+        for stop in stops {
+            for state in found.invariants[*stop].iter() {
+                self.check_segment(*stop, state)?;
+            }
+        }
+        Ok(self.failing)
     }
 
     fn check_segment(&mut self, stop: StopId, state: &State<'p>) -> Result<(), Failed> {
         self.terms = Terms::new();
+        self.solver = Solver::default().within(self.limits);
         self.addresses.clear();
         self.not_null.clear();
-        self.start.clear();
+        self.first.clear();
+        self.theirs.clear();
         self.shown.clear();
+        let dirty: BTreeSet<CellId> = state.dirty().collect();
         let mut first = Path {
             node: self.code.stops()[stop],
             known: state.clone(),
             values: BTreeMap::new(),
             conditions: Vec::new(),
-            dirty: state.dirty().collect(),
+            dirty: dirty.clone(),
+            dirty_first: dirty,
             started: Vec::new(),
+            is_other: false,
         };
         for (cell, _) in self.cells.iter() {
             let term = self.variable(&mut first, Variable::Cell(cell));
-            self.start.insert(cell, term);
+            self.first.insert(cell, term);
         }
         first.conditions = self.invariant(&mut first, state);
         let mut work = vec![first];
@@ -158,9 +196,11 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
             return Ok(());
         }
         self.count.solved += 1;
-        let mut solver = Solver::default().within(self.limits);
-        all.iter().for_each(|term| solver.assert(&self.terms, *term));
-        match solver.solve(&[], self.limits) {
+        let mut assumed = Vec::with_capacity(all.len());
+        for term in &all {
+            assumed.push(self.solver.literal(&self.terms, *term));
+        }
+        match self.solver.solve(&assumed, self.limits) {
             Answer::Unsatisfiable => {
                 self.shown.insert(all);
                 Ok(())
@@ -179,15 +219,13 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
 
     /// A thread gets to the end of a segment.
     fn arrive(&mut self, from: StopId, end: StopId, mut path: Path<'p>) -> Result<(), Failed> {
+        if self.is_about_assertions {
+            return Ok(());
+        }
         let place = self.code.place(self.code.stops()[end]);
         let what = format!("the invariant at {}", crate::explain::at(self.code.program(), place));
-        let invariant = &self.found.invariants[end];
-        if invariant.is_never() || !path.dirty.iter().all(|cell| invariant.is_dirty(*cell)) {
-            self.refute(&path.conditions, &[], &what)?;
-        } else {
-            let goals = self.invariant(&mut path, invariant);
-            self.implied(&path.conditions, &[], &goals, &what)?;
-        }
+        let goal = self.any_of(&mut path, end);
+        self.implied(&path.conditions, &[], &[goal], &what)?;
         let children: Vec<StopId> =
             path.started.iter().filter_map(|root| self.code.stop(self.code.entry(*root))).collect();
         let is_pair =
@@ -202,124 +240,52 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
             }
         }
         for other in missing {
-            let seen = other.map(|other| self.seen_by(from, other)).unwrap_or_default();
+            let seen = other.map(|other| self.watched_before(&path, other));
+            let seen: Vec<Term> = seen.into_iter().collect();
             self.refute(&path.conditions, &seen, "that two threads do not meet")?;
         }
         Ok(())
     }
 
-    /// What the other thread's invariant says about the cells that both see, at the beginning of the segment.
-    fn seen_by(&mut self, mover: StopId, other: StopId) -> Vec<Term> {
-        let (mine, theirs) = (&self.found.invariants[mover], &self.found.invariants[other]);
-        if theirs.is_never() {
-            return vec![Term::FALSE];
-        }
-        let seen: Vec<(CellId, Value)> = theirs
-            .cells()
-            .filter(|(cell, _)| self.cells.is_shared(*cell) && !mine.is_dirty(*cell) && !theirs.is_dirty(*cell))
-            .collect();
-        seen.into_iter().map(|(cell, value)| self.within(self.start[&cell], &value)).collect()
-    }
-
-    /// Others see what this thread has changed.
+    /// Others see what this thread has changed, all of it at once.
     fn publish(&mut self, from: StopId, path: &mut Path<'p>, is_over: bool) -> Result<(), Failed> {
         let node = path.node;
-        let cells: Vec<CellId> =
+        let cells: BTreeSet<CellId> =
             path.dirty.iter().copied().filter(|cell| is_over || !self.machine.is_hidden(node, *cell)).collect();
-        for cell in cells {
-            path.dirty.remove(&cell);
-            let term = self.variable(path, Variable::Cell(cell));
-            let is_interrupted = |other: &StopId| !self.interference.is_exclusive(*other);
-            let others: Vec<StopId> = self.found.pairs.with(from).filter(is_interrupted).collect();
-            for other in others {
-                let theirs = &self.found.invariants[other];
-                let is_mentioned = theirs.definitions().any(|(variable, definition)| {
-                    variable == Variable::Cell(cell) || definition.mentions(Variable::Cell(cell))
-                });
-                let goal = match theirs.value(Variable::Cell(cell)) {
-                    _ if is_mentioned => Term::FALSE,
-                    Some(value) => self.within(term, &value),
-                    None => continue,
-                };
-                let seen = self.seen_by(from, other);
-                self.implied(&path.conditions, &seen, &[goal], "that other threads keep an invariant")?;
+        if cells.is_empty() {
+            return Ok(());
+        }
+        path.dirty.retain(|cell| !cells.contains(cell));
+        if self.is_about_assertions {
+            return Ok(());
+        }
+        let is_interrupted = |other: &StopId| !self.interference.is_exclusive(*other);
+        let others: Vec<StopId> = self.found.pairs.with(from).filter(is_interrupted).collect();
+        for other in others {
+            if !self.is_affected(other, &cells) {
+                continue;
             }
+            let before = self.watched_before(path, other);
+            let after = self.watched_after(path, other);
+            self.implied(&path.conditions, &[before], &[after], "that other threads keep an invariant")?;
         }
         Ok(())
     }
 
-    /// What a state says, as formulas.
-    fn invariant(&mut self, path: &mut Path<'p>, state: &State<'p>) -> Vec<Term> {
-        let mut all = Vec::new();
-        let registers = state.registers().map(|(frame, local, value)| (Variable::Register(frame, local), value));
-        let cells = state.cells().map(|(cell, value)| (Variable::Cell(cell), value));
-        for (variable, value) in registers.chain(cells) {
-            let term = self.variable(path, variable);
-            all.push(self.within(term, &value));
-        }
-        for (variable, definition) in state.definitions() {
-            let term = self.variable(path, variable);
-            let defined = match definition {
-                Definition::Expr(frame, expr) => self.term(path, frame, expr),
-                Definition::Same(other) => self.variable(path, other),
-            };
-            if self.terms.width(term) == self.terms.width(defined) {
-                all.push(self.terms.eq(term, defined));
-            }
-        }
-        all
-    }
-
-    /// That a number is one of these.
-    fn within(&mut self, term: Term, value: &Value) -> Term {
-        let (width, terms) = (value.width, &mut self.terms);
-        if terms.width(term) != width {
-            return Term::FALSE;
-        }
-        let interval = value.numbers.hull(width);
-        let Some((least, greatest)) = interval.signed_bounds(width) else { return Term::FALSE };
-        let pattern = |number: i128| number as u128 & word::mask(width);
-        let (low, high) = (terms.bits(width, interval.low()), terms.bits(width, interval.high()));
-        let (least, greatest) = (terms.bits(width, pattern(least)), terms.bits(width, pattern(greatest)));
-        let mut all =
-            vec![terms.ule(low, term), terms.ule(term, high), terms.sle(least, term), terms.sle(term, greatest)];
-        let bits = value.numbers.bits();
-        let known = (bits.zeros | bits.ones) & word::mask(width);
-        if known != 0 {
-            let (mask, ones) = (terms.bits(width, known), terms.bits(width, bits.ones & known));
-            let masked = terms.bvand(term, mask);
-            all.push(terms.eq(masked, ones));
-        }
-        match *value.numbers.congruence() {
-            Congruence::Empty => return Term::FALSE,
-            Congruence::Exactly(number) => {
-                let number = terms.bits(width, pattern(number));
-                all.push(terms.eq(term, number));
-            }
-            Congruence::Class { modulus, residue } if modulus > 1 && modulus <= word::mask(width) >> 1 => {
-                let (divisor, positive) = (terms.bits(width, modulus), terms.bits(width, residue));
-                let negative = terms.bits(width, residue.wrapping_sub(modulus) & word::mask(width));
-                let rest = terms.srem(term, divisor);
-                let (a, b) = (terms.eq(rest, positive), terms.eq(rest, negative));
-                all.push(if residue == 0 { a } else { terms.or2(a, b) });
-            }
-            Congruence::Class { .. } => {}
-        }
-        terms.and(&all)
-    }
-
-    fn any(&mut self, width: u32) -> Term {
+    pub(crate) fn any(&mut self, width: u32) -> Term {
         self.terms.variable(Sort::Bits(width), "any")
     }
 
-    fn width(&self, variable: Variable) -> u32 {
+    pub(crate) fn width(&self, variable: Variable) -> u32 {
         match variable {
             Variable::Register(frame, local) => self.machine.width(frame, &Expr::Local(local)),
-            Variable::Cell(cell) => cell_width(self.cells.extent(cell).bytes),
+            Variable::Cell(cell) | Variable::Seen(cell) | Variable::Theirs(cell) => {
+                cell_width(self.cells.extent(cell).bytes)
+            }
         }
     }
 
-    fn variable(&mut self, path: &mut Path<'p>, variable: Variable) -> Term {
+    pub(crate) fn variable(&mut self, path: &mut Path<'p>, variable: Variable) -> Term {
         if let Some(term) = path.values.get(&variable) {
             return *term;
         }
@@ -350,7 +316,7 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
         term
     }
 
-    fn term(&mut self, path: &mut Path<'p>, frame: FrameId, expr: &Expr) -> Term {
+    pub(crate) fn term(&mut self, path: &mut Path<'p>, frame: FrameId, expr: &Expr) -> Term {
         let model = self.code.program().model;
         let first = FrameId(0);
         match expr {
@@ -359,7 +325,9 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
             Expr::Object(object) => self.address(AbstractObject::Static(*object), first),
             Expr::Function(function) => self.address(AbstractObject::Function(*function), first),
             Expr::Slot(slot) => {
-                let func = self.code.frames[frame].func;
+                let func = self.code.func_of(frame);
+                // (The other thread may be in the same function, and has stack objects of its own.)
+                let frame = if path.is_other { self.code.theirs(frame) } else { frame };
                 self.address(AbstractObject::Slot(func, *slot), frame)
             }
             Expr::Unary(op, of) => {
@@ -407,7 +375,9 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
         let mut going_on = Vec::new();
         for mut path in after {
             if path.known.is_never() {
-                self.refute(&path.conditions, &[], "that a place is never reached")?;
+                if !self.is_about_assertions {
+                    self.refute(&path.conditions, &[], "that a place is never reached")?;
+                }
                 continue;
             }
             self.machine.settle(path.node, &mut path.known, &mut segment);
@@ -635,8 +605,15 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
             }
             Op::Assert { cond, property, .. } => {
                 let condition = self.condition(&mut path, frame, cond);
-                if (self.is_asked)(*property) {
-                    self.implied(&path.conditions, &[], &[condition], "an assertion")?;
+                let place = self.code.place(path.node);
+                if (self.is_asked)(*property) && !self.failing.contains(&place) {
+                    let shown = self.implied(&path.conditions, &[], &[condition], "an assertion");
+                    if shown.is_err() {
+                        if self.limits.stop().is_some() {
+                            return Err("a limit was reached".to_string());
+                        }
+                        self.failing.insert(place);
+                    }
                 }
                 path.conditions.push(condition);
             }
@@ -742,12 +719,10 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
                 self.set(&mut child, Variable::Register(callee, LocalId::new(number)), Some(value));
             }
             let Some(stop) = self.code.stop(entry) else { return Err("the beginning of a thread".to_string()) };
-            let invariant = &self.found.invariants[stop];
-            let goals = match invariant.is_never() {
-                true => vec![Term::FALSE],
-                false => self.invariant(&mut child, invariant),
-            };
-            self.implied(&path.conditions, &[], &goals, "the invariant at the beginning of a thread")?;
+            if !self.is_about_assertions {
+                let goal = self.any_of(&mut child, stop);
+                self.implied(&path.conditions, &[], &[goal], "the invariant at the beginning of a thread")?;
+            }
             path.started.push(root);
         }
         Ok(())

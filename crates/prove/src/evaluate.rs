@@ -7,7 +7,7 @@ use leno_ir::analysis::points_to::{AbstractId, AbstractObject};
 use leno_ir::program::{BinaryOp, CastOp, Expr, Type, UnaryOp};
 
 /// How many equations are followed, one after another.
-const FUEL: u32 = 12;
+pub const FUEL: u32 = 12;
 
 /// Evaluates in the states of one program.
 #[derive(Clone, Copy, Debug)]
@@ -18,7 +18,7 @@ pub struct Evaluator<'a, 'p> {
 impl<'p> Evaluator<'_, 'p> {
     pub fn width(&self, frame: FrameId, expr: &Expr) -> u32 {
         let program = self.code.program();
-        let locals = &program.functions[self.code.frames[frame].func].locals;
+        let locals = &program.functions[self.code.func_of(frame)].locals;
         u32::from(expr.ty(locals, program.model).bits(program.model))
     }
 
@@ -204,6 +204,8 @@ impl<'p> Evaluator<'_, 'p> {
         let (a, b) = if is_swapped { (b, a) } else { (a, b) };
         self.restrict(state, frame, left, of(a), fuel);
         self.restrict(state, frame, right, of(b), fuel);
+        let sides = if is_swapped { (right, left) } else { (left, right) };
+        self.relate(state, frame, predicate, holds != is_negated, sides);
     }
 
     /// The one place that an address is, for certain: an object, and an offset in it.
@@ -213,7 +215,7 @@ impl<'p> Evaluator<'_, 'p> {
 
     /// What is known of it in any state.
     fn address_everywhere(&self, frame: FrameId, expr: &Expr) -> Option<(AbstractId, i64)> {
-        let (facts, func) = (self.code.facts, self.code.frames[frame].func);
+        let (facts, func) = (self.code.facts, self.code.func_of(frame));
         let objects = facts.points_to().points_to(func, expr);
         let object = objects.iter().next().filter(|_| objects.len() == 1)?;
         let offset = facts.offsets().number(facts.program(), func, expr).exact()?;
@@ -226,7 +228,7 @@ impl<'p> Evaluator<'_, 'p> {
         match expr {
             Expr::Object(id) => Some((points_to.object(AbstractObject::Static(*id))?, 0)),
             Expr::Slot(slot) => {
-                let func = self.code.frames[frame].func;
+                let func = self.code.func_of(frame);
                 Some((points_to.object(AbstractObject::Slot(func, *slot))?, 0))
             }
             Expr::Local(local) => self.address_of_variable(state, Variable::Register(frame, *local), fuel),

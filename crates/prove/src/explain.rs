@@ -2,10 +2,12 @@
 
 use crate::cells::{CellId, Cells};
 use crate::coarsen::{Coarsened, Coarsening};
-use crate::code::{Code, NodeId};
+use crate::code::{Code, NodeId, StopId};
 use crate::machine::Failure;
 use crate::state::{Definition, State, Value, Variable};
-use leno_domains::Numbers;
+use crate::states::States;
+use leno_domains::{Numbers, Octagon, Side};
+use leno_ir::index::IndexVec;
 use leno_ir::program::{Body, Place, Program, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,7 +29,7 @@ pub fn failure<'p>(
         known.push(format!("`{}` may be {shown}", cells.name(code.facts, *cell)));
     }
     for (frame, local, value) in failure.state.registers() {
-        let name = &program.functions[code.frames[frame].func].locals[local].name;
+        let name = &program.functions[code.func_of(frame)].locals[local].name;
         if !name.is_empty() && frame == code.frame_of(failure.node) {
             known.push(format!("`{name}` may be {}", show(&value)));
         }
@@ -42,7 +44,7 @@ pub fn failure<'p>(
             continue;
         }
         let segment = coarsening.machine().run(stop, state);
-        for cell in segment.published.keys().filter(|cell| relevant.contains(cell)) {
+        for cell in segment.published.iter().filter(|cell| relevant.contains(cell)) {
             spoilers.insert(format!("`{}` at {}", cells.name(code.facts, *cell), place(code, code.stops()[stop])));
         }
     }
@@ -56,28 +58,17 @@ pub fn failure<'p>(
 
 /// The invariants as text: for each place at which a thread may be interrupted, and each function that threads start in, what
 /// holds there. Places that differ only in the calls that lead there are put together.
-pub fn invariants(code: &Code<'_, '_>, cells: &Cells, found: &Coarsened<'_>) -> String {
+pub fn invariants(code: &Code<'_, '_>, cells: &Cells, invariants: &IndexVec<StopId, States<'_>>) -> String {
     let program = code.program();
     let mut lines: BTreeMap<(Place, String), BTreeSet<String>> = BTreeMap::new();
-    for (stop, state) in found.invariants.iter_enumerated() {
+    for (stop, states) in invariants.iter_enumerated() {
         let node = code.stops()[stop];
         let root = &code.facts.threads().roots()[code.root_of(node)];
         let thread = program.functions[root.function].name.clone();
-        let mut known: Vec<String> = Vec::new();
-        for (cell, value) in state.cells().filter(|(cell, _)| cells.is_shared(*cell)) {
-            let own = if state.is_dirty(cell) { " (not seen by others yet)" } else { "" };
-            known.push(format!("{} = {}{own}", cells.name(code.facts, cell), show(&value)));
-        }
-        for (frame, local, value) in state.registers().filter(|(frame, ..)| *frame == code.frame_of(node)) {
-            let name = &program.functions[code.frames[frame].func].locals[local].name;
-            if !name.is_empty() {
-                known.push(format!("{name} = {}", show(&value)));
-            }
-        }
-        let text = match (state.is_never(), known.is_empty()) {
-            (true, _) => "never reached".to_string(),
-            (_, true) => "anything".to_string(),
-            _ => known.join(", "),
+        let ways: Vec<String> = states.iter().map(|state| known(code, cells, node, state)).collect();
+        let text = match ways.is_empty() {
+            true => "never reached".to_string(),
+            false => ways.join("; or "),
         };
         lines.entry((code.place(node), thread)).or_default().insert(text);
     }
@@ -88,6 +79,40 @@ pub fn invariants(code: &Code<'_, '_>, cells: &Cells, found: &Coarsened<'_>) -> 
         }
     }
     all
+}
+
+/// One state.
+fn known(code: &Code<'_, '_>, cells: &Cells, node: NodeId, state: &State<'_>) -> String {
+    let program = code.program();
+    let mut known: Vec<String> = Vec::new();
+    for (cell, value) in state.cells().filter(|(cell, _)| cells.is_shared(*cell)) {
+        let own = if state.is_dirty(cell) { " (not seen by others yet)" } else { "" };
+        known.push(format!("{} = {}{own}", cells.name(code.facts, cell), show(&value)));
+    }
+    let register = |frame, local| {
+        let name = &program.functions[code.func_of(frame)].locals[local].name;
+        (!name.is_empty() && frame == code.frame_of(node)).then(|| name.clone())
+    };
+    for (frame, local, value) in state.registers() {
+        known.extend(register(frame, local).map(|name| format!("{name} = {}", show(&value))));
+    }
+    let side = |side: Side<Variable>| {
+        let name = match side.variable {
+            Variable::Register(frame, local) => register(frame, local)?,
+            Variable::Cell(cell) | Variable::Seen(cell) | Variable::Theirs(cell) => cells.name(code.facts, cell),
+        };
+        Some((name, side.is_negated))
+    };
+    for constraint in state.relations().flat_map(Octagon::constraints) {
+        let (Some(left), Some(right)) = (side(constraint.left), side(constraint.right)) else { continue };
+        let sign = |is_negated: bool| if is_negated { "-" } else { "" };
+        let middle = if right.1 { "-" } else { "+" };
+        known.push(format!("{}{} {middle} {} <= {}", sign(left.1), left.0, right.0, constraint.most));
+    }
+    match known.is_empty() {
+        true => "anything".to_string(),
+        false => known.join(", "),
+    }
 }
 
 /// The shared cells that something in a state was computed from.

@@ -14,12 +14,25 @@
 //! see it: at the end of a section, when it gives up a lock, or at once if there is neither (`State::dirty`). This is sound:
 //! nobody accesses such a cell without the lock, so the value between does not matter to anybody; and when a thread gets the
 //! lock, or begins a section, the value is the one that the last thread left.
+//!
+//! What the other one knows after a step is what both know together, changed by the step (`view`).
 
-use crate::cells::Cells;
 use crate::code::{Code, StopId};
 use crate::machine::Segment;
-use crate::state::State;
+use crate::states::States;
+use leno_ir::analysis::threads::RootId;
 use leno_ir::index::{Idx, IndexVec};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// What a thread may do from one stop while another one is at another.
+#[derive(Debug)]
+pub struct Watched<'p> {
+    pub next: BTreeSet<StopId>,
+    pub started: BTreeSet<RootId>,
+    /// What the other one knows where it sees something new.
+    pub after: States<'p>,
+}
 
 /// A symmetric relation between stops.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,20 +71,14 @@ impl Coreachable {
 }
 
 /// What deductions need to know of the program.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Interference<'a, 'p> {
     code: &'a Code<'a, 'p>,
-    cells: &'a Cells,
 }
 
 impl<'a, 'p> Interference<'a, 'p> {
-    pub fn new(code: &'a Code<'a, 'p>, cells: &'a Cells) -> Interference<'a, 'p> {
-        Interference { code, cells }
-    }
-
-    /// What a thread at one stop knows, together with what another one knows at another.
-    pub fn both(&self, mine: &State<'p>, theirs: &State<'p>) -> State<'p> {
-        mine.with_cells_of(theirs, |cell| self.cells.is_shared(cell))
+    pub fn new(code: &'a Code<'a, 'p>) -> Interference<'a, 'p> {
+        Interference { code }
     }
 
     pub fn is_exclusive(&self, stop: StopId) -> bool {
@@ -96,13 +103,12 @@ impl<'a, 'p> Interference<'a, 'p> {
         }
     }
 
-    /// All pairs that follow from the invariants and from the pairs there are. `run` executes a segment.
+    /// All pairs that follow from the invariants and from the pairs there are.
     pub fn deduce(
         &self,
         pairs: &mut Coreachable,
-        invariants: &IndexVec<StopId, State<'p>>,
-        mut run: impl FnMut(StopId, &State<'p>) -> std::rc::Rc<Segment<'p>>,
-        is_interrupted: impl Fn() -> bool,
+        invariants: &IndexVec<StopId, States<'p>>,
+        steps: &mut dyn Steps<'p>,
     ) {
         let mut work: Vec<(StopId, StopId)> = Vec::new();
         for stop in invariants.ids() {
@@ -115,35 +121,41 @@ impl<'a, 'p> Interference<'a, 'p> {
                 work.extend([(a, b), (b, a)]);
             }
         };
+        let entry = |root: &RootId| self.code.stop(self.code.entry(*root));
         // A new thread is together with the one that has started it.
         for stop in invariants.ids().filter(|stop| !invariants[*stop].is_never()) {
-            let segment = run(stop, &invariants[stop]);
-            for child in segment.started.iter().filter_map(|(root, _)| self.code.stop(self.code.entry(*root))) {
+            let segment = steps.alone(stop, &invariants[stop]);
+            for child in segment.started.iter().filter_map(|(root, _)| entry(root)) {
                 for next in segment.next.keys() {
                     add(pairs, &mut work, *next, child);
                 }
             }
         }
-        let mut steps = 0u32;
+        let mut count = 0u32;
         while let Some((mover, other)) = work.pop() {
-            steps = steps.wrapping_add(1);
-            if steps.is_multiple_of(256) && is_interrupted() {
+            count = count.wrapping_add(1);
+            if count.is_multiple_of(64) && steps.is_interrupted() {
                 return;
             }
             if self.is_exclusive(other) {
                 continue;
             }
-            let state = self.both(&invariants[mover], &invariants[other]);
-            if state.is_never() {
-                continue;
-            }
-            let segment = run(mover, &state);
-            for next in segment.next.keys() {
-                add(pairs, &mut work, *next, other);
-            }
-            for child in segment.started.iter().filter_map(|(root, _)| self.code.stop(self.code.entry(*root))) {
-                add(pairs, &mut work, child, other);
+            let watched = steps.watched((mover, &invariants[mover]), (other, &invariants[other]));
+            let children = watched.started.iter().filter_map(entry);
+            for next in watched.next.iter().copied().chain(children) {
+                add(pairs, &mut work, next, other);
             }
         }
     }
+}
+
+/// What threads do, for the deductions.
+pub trait Steps<'p> {
+    /// A segment of a thread by itself.
+    fn alone(&mut self, stop: StopId, states: &States<'p>) -> Rc<Segment<'p>>;
+
+    /// A segment of the first thread while the second one is somewhere.
+    fn watched(&mut self, mover: (StopId, &States<'p>), other: (StopId, &States<'p>)) -> Rc<Watched<'p>>;
+
+    fn is_interrupted(&self) -> bool;
 }

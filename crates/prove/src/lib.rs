@@ -23,21 +23,28 @@ mod code;
 mod conditions;
 mod evaluate;
 mod explain;
+mod formulas;
 mod interference;
+mod linear;
 mod machine;
 mod ownership;
+mod partition;
+mod phases;
 mod races;
 mod replicate;
 mod state;
+mod states;
+mod view;
 
 use cells::Cells;
-use coarsen::Coarsening;
+use coarsen::{Coarsened, Coarsening, Precision};
 use code::{Code, Refusal};
 use conditions::Conditions;
 use leno_engine::{Context, Covered, Engine, Outcome, Properties, Reason, Statistics, Task, Unknown, Verdict};
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{Place, Property};
 use machine::Failure;
+use partition::Rule;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use replicate::{open, replicate};
@@ -67,14 +74,27 @@ impl Engine for Prover {
     }
 }
 
-/// The invariants of a program as text, a line for each place at which threads may be interrupted; or why there are none.
-pub fn show_invariants(facts: &Facts<'_>, context: &Context) -> Result<String, String> {
-    let code = Code::new(facts).map_err(|refusal| refusal.reason)?;
+/// The invariants of a program as text, a line for each place at which threads may be interrupted; or why there are none. With
+/// `rounds`, those of each round of the coarsening (paper 002, Figure 4), one after another.
+pub fn show_invariants(facts: &Facts<'_>, context: &Context, rounds: bool) -> Result<String, String> {
+    let code = Code::with_whole_sections(facts).map_err(|refusal| refusal.reason)?;
     let cells = Cells::new(&code);
-    let mut coarsening = Coarsening::new(&code, &cells, &context.limits);
+    let mut coarsening = Coarsening::new(&code, &cells, &context.limits, precise(&code));
     let found = coarsening.coarsen().filter(|found| coarsening.is_inductive(found));
     let found = found.ok_or("they could not be computed within the limits")?;
-    Ok(explain::invariants(&code, &cells, &found))
+    let mut text = String::new();
+    for (number, invariants) in found.history.iter().enumerate().filter(|_| rounds) {
+        text += &format!("round {}:\n{}", number + 1, explain::invariants(&code, &cells, invariants));
+    }
+    if rounds {
+        text += "in the end:\n";
+    }
+    Ok(text + &explain::invariants(&code, &cells, &found.invariants))
+}
+
+/// The more places there are, the fewer states of each are told apart.
+fn precise(code: &Code<'_, '_>) -> Precision {
+    Precision { rule: Rule::Connected, states: (12_000 / code.stops().len().max(1)).clamp(4, 64) }
 }
 
 /// Why there is no proof.
@@ -121,49 +141,92 @@ fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Sta
         Err(refusal) => return Err(Unproved::because(refusal.reason, OTHER_ENGINE)),
     };
     let cells = Cells::new(&code);
-    let mut coarsening = Coarsening::new(&code, &cells, &context.limits);
-    let found = coarsening.coarsen().ok_or_else(|| Unproved::stopped(context))?;
-    statistics.count("stops", code.stops().len() as u64);
-    statistics.count("cells", cells.len() as u64);
-    statistics.count("rounds", found.rounds);
-    statistics.count("pairs of stops", found.pairs.count() as u64);
-    if !coarsening.is_inductive(&found) {
-        return Err(Unproved::stopped(context));
+    let question = Question { facts, code: &code, cells: &cells, asked, context };
+    // What is proved cheaply is not proved again.
+    let Err(first) = question.prove(Precision::PLAIN, statistics) else { return Ok(()) };
+    if context.limits.stop().is_some() {
+        return Err(first);
     }
-    let is_asked = |property: Property| match property {
-        Property::Assertion => assertion,
-        Property::SignedOverflow => overflow,
-        _ => false,
-    };
-    let mut failures: BTreeMap<Place, Failure<'_>> = BTreeMap::new();
-    for (stop, state) in found.invariants.iter_enumerated() {
-        for failure in coarsening.machine().run(stop, state).failures {
-            if is_asked(failure.property) {
-                failures.entry(code.place(failure.node)).or_insert(failure);
+    // (Races are about every access.)
+    let whole = if race { Code::new(facts) } else { Code::with_whole_sections(facts) };
+    let Ok(whole) = whole else { return Err(first) };
+    let question = Question { code: &whole, ..question };
+    question.prove(precise(&whole), statistics).map_err(|_| first)
+}
+
+struct Question<'a, 'p> {
+    facts: &'a Facts<'p>,
+    code: &'a Code<'a, 'p>,
+    cells: &'a Cells,
+    asked: Properties,
+    context: &'a Context,
+}
+
+impl<'a, 'p> Question<'a, 'p> {
+    fn prove(&self, precision: Precision, statistics: &mut Statistics) -> Result<(), Unproved> {
+        let context = self.context;
+        let mut coarsening = Coarsening::new(self.code, self.cells, &context.limits, precision);
+        let found = coarsening.coarsen().ok_or_else(|| Unproved::stopped(context))?;
+        statistics.count("stops", self.code.stops().len() as u64);
+        statistics.count("cells", self.cells.len() as u64);
+        statistics.count("rounds", found.rounds);
+        statistics.count("pairs of stops", found.pairs.count() as u64);
+        statistics.count("states", found.invariants.iter().map(|states| states.iter().len() as u64).sum());
+        if !coarsening.is_inductive(&found) {
+            return Err(Unproved::stopped(context));
+        }
+        let is_asked = |property: Property| match property {
+            Property::Assertion => self.asked.assertion,
+            Property::SignedOverflow => self.asked.overflow,
+            _ => false,
+        };
+        let conditions = || Conditions::new(coarsening.machine(), &found, &context.limits, &is_asked);
+        self.assertions(&coarsening, &found, &conditions, &is_asked)?;
+        if self.asked.race {
+            match self.facts.features().weak_order {
+                Some(_) => report_races(self.facts, &races::races_by_facts(self.facts), None)?,
+                None => report_races(self.facts, &races::races(self.code, &found), None)?,
             }
         }
+        let count = conditions().check().map_err(|what| match context.limits.stop() {
+            Some(_) => Unproved::stopped(context),
+            None => Unproved::because(format!("the proof was not confirmed: {what}"), OTHER_ENGINE),
+        })?;
+        statistics.count("verification conditions", count.conditions);
+        statistics.count("of them for the solver", count.solved);
+        Ok(())
     }
-    if let Some((_, first)) = failures.first_key_value() {
-        let (reason, advice) = explain::failure(&code, &cells, &coarsening, &found, first);
-        let others: BTreeSet<String> =
-            failures.keys().skip(1).map(|place| explain::at(facts.program(), *place)).collect();
-        let details = others.into_iter().map(|place| format!("nor was the assertion at {place} proved")).collect();
-        return Err(Unproved { details, ..Unproved::because(reason, advice) });
-    }
-    if race {
-        match facts.features().weak_order {
-            Some(_) => report_races(facts, &races::races_by_facts(facts), None)?,
-            None => report_races(facts, &races::races(&code, &found), None)?,
+
+    /// Assertions that the domains cannot decide may still follow from the invariants.
+    fn assertions<'c>(
+        &self,
+        coarsening: &Coarsening<'a, 'p>,
+        found: &Coarsened<'p>,
+        conditions: &dyn Fn() -> Conditions<'c, 'a, 'p>,
+        is_asked: &dyn Fn(Property) -> bool,
+    ) -> Result<(), Unproved>
+    where
+        'a: 'c,
+    {
+        let mut failures: BTreeMap<Place, Failure<'_>> = BTreeMap::new();
+        let mut suspected = BTreeSet::new();
+        for (stop, states) in found.invariants.iter_enumerated() {
+            for failure in coarsening.machine().run(stop, states).failures {
+                if is_asked(failure.property) {
+                    suspected.insert(stop);
+                    failures.entry(self.code.place(failure.node)).or_insert(failure);
+                }
+            }
         }
+        let failing = conditions().failing(&suspected).map_err(|_| Unproved::stopped(self.context))?;
+        failures.retain(|place, _| failing.contains(place));
+        let Some((_, first)) = failures.first_key_value() else { return Ok(()) };
+        let (reason, advice) = explain::failure(self.code, self.cells, coarsening, found, first);
+        let others: BTreeSet<String> =
+            failures.keys().skip(1).map(|place| explain::at(self.facts.program(), *place)).collect();
+        let details = others.into_iter().map(|place| format!("nor was the assertion at {place} proved")).collect();
+        Err(Unproved { details, ..Unproved::because(reason, advice) })
     }
-    let conditions = Conditions::new(coarsening.machine(), &found, &context.limits, &is_asked);
-    let count = conditions.check().map_err(|what| match context.limits.stop() {
-        Some(_) => Unproved::stopped(context),
-        None => Unproved::because(format!("the proof was not confirmed: {what}"), OTHER_ENGINE),
-    })?;
-    statistics.count("verification conditions", count.conditions);
-    statistics.count("of them for the solver", count.solved);
-    Ok(())
 }
 
 /// `without_invariants`: why there are none.

@@ -7,17 +7,20 @@
 use crate::cells::{CellId, Cells, Extent, initial_bits, is_followed, slots_of};
 use crate::code::{Call, Code, FrameId, NodeId, StopId};
 use crate::evaluate::{Evaluator, not_null};
-use crate::state::{Definition, State, Value, Variable};
-use leno_domains::{Domain, Numbers, Predicate, Product};
+use crate::partition::Partition;
+use crate::state::{Definition, Linear, State, Value, Variable};
+use crate::states::States;
+use leno_domains::{Domain, Numbers, Predicate, Product, Side};
 use leno_ir::analysis::locksets::Mode;
 use leno_ir::analysis::points_to::{AbstractId, AbstractObject};
 use leno_ir::analysis::threads::RootId;
 use leno_ir::index::Idx;
 use leno_ir::program::{Access, Expr, LocalId, Op, Property, RmwOp, SyncOp, TerminatorKind};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 /// So many paths to one node are kept apart.
-const MOST_PATHS: usize = 8;
+const MOST_PATHS: usize = 12;
 
 /// An assertion that may not hold.
 #[derive(Clone, Debug)]
@@ -30,9 +33,11 @@ pub struct Failure<'p> {
 /// What comes of a segment.
 #[derive(Clone, Debug, Default)]
 pub struct Segment<'p> {
-    pub next: BTreeMap<StopId, State<'p>>,
-    /// The values that other threads may see from now on.
-    pub published: BTreeMap<CellId, Value>,
+    pub next: BTreeMap<StopId, Vec<State<'p>>>,
+    /// What other threads may see from now on.
+    pub published: BTreeSet<CellId>,
+    /// Where another thread watches: the states in which it sees something new.
+    pub seen: Vec<State<'p>>,
     pub started: Vec<(RootId, State<'p>)>,
     pub failures: Vec<Failure<'p>>,
 }
@@ -42,14 +47,15 @@ pub struct Machine<'a, 'p> {
     pub code: &'a Code<'a, 'p>,
     pub cells: &'a Cells,
     evaluator: Evaluator<'a, 'p>,
+    partition: Rc<Partition>,
 }
 
 /// States on their way to a node.
 pub type Outputs<'p> = Vec<(NodeId, State<'p>)>;
 
 impl<'a, 'p> Machine<'a, 'p> {
-    pub fn new(code: &'a Code<'a, 'p>, cells: &'a Cells) -> Machine<'a, 'p> {
-        Machine { code, cells, evaluator: Evaluator { code } }
+    pub fn new(code: &'a Code<'a, 'p>, cells: &'a Cells, partition: Rc<Partition>) -> Machine<'a, 'p> {
+        Machine { code, cells, evaluator: Evaluator { code }, partition }
     }
 
     /// The state in which the main thread begins.
@@ -63,7 +69,7 @@ impl<'a, 'p> Machine<'a, 'p> {
 
     /// What every thread begins with: its thread-local objects, and what is not shared.
     fn own_cells(&self, _: RootId) -> State<'p> {
-        let mut state = State::anything();
+        let mut state = State::anything(&self.partition);
         for (id, cell) in self.cells.iter().filter(|(_, cell)| !cell.is_shared) {
             self.set_initial(&mut state, id, cell.extent);
         }
@@ -74,11 +80,26 @@ impl<'a, 'p> Machine<'a, 'p> {
         let AbstractObject::Static(object) = self.code.facts.points_to().objects()[extent.object] else { return };
         let width = cell_width(extent.bytes);
         if let Some(bits) = initial_bits(self.code.program(), object, extent.offset, extent.bytes) {
-            state.assign(Variable::Cell(cell), Value::constant(width, bits), None);
+            state.assign(Variable::Cell(cell), Value::constant(width, bits), None, None);
         }
     }
 
-    pub fn run(&self, stop: StopId, state: &State<'p>) -> Segment<'p> {
+    pub fn run(&self, stop: StopId, states: &States<'p>) -> Segment<'p> {
+        let mut all = Segment::default();
+        for state in states.iter() {
+            let segment = self.run_one(stop, state);
+            for (next, states) in segment.next {
+                all.next.entry(next).or_default().extend(states);
+            }
+            all.published.extend(segment.published);
+            all.started.extend(segment.started);
+            all.failures.extend(segment.failures);
+        }
+        all
+    }
+
+    /// The same, from one state.
+    pub fn run_one(&self, stop: StopId, state: &State<'p>) -> Segment<'p> {
         let mut segment = Segment::default();
         if state.is_never() {
             return segment;
@@ -110,8 +131,7 @@ impl<'a, 'p> Machine<'a, 'p> {
         }
         self.settle(node, &mut state, segment);
         if let Some(stop) = self.code.stop(node) {
-            let reached = segment.next.entry(stop).or_insert(State::NEVER);
-            *reached = reached.join(&state);
+            segment.next.entry(stop).or_default().push(state);
             return;
         }
         let states = waiting.entry((self.code.order(node), node)).or_default();
@@ -131,13 +151,14 @@ impl<'a, 'p> Machine<'a, 'p> {
     /// Others see a cell that this thread has changed, as soon as nothing hides it any more.
     fn publish(&self, state: &mut State<'p>, segment: &mut Segment<'p>, is_hidden: impl Fn(CellId) -> bool) {
         let seen: Vec<CellId> = state.dirty().filter(|cell| !is_hidden(*cell)).collect();
-        for cell in seen {
-            let width = cell_width(self.extent(cell).bytes);
-            let value = self.evaluator.variable(state, Variable::Cell(cell), width);
-            let all = segment.published.entry(cell).or_insert(value);
-            *all = all.join(&value);
-            state.set_clean(cell);
+        for cell in &seen {
+            state.set_clean(*cell);
+            state.forget(Variable::Seen(*cell));
         }
+        if state.is_watched() && !seen.is_empty() {
+            segment.seen.push(state.clone());
+        }
+        segment.published.extend(seen);
     }
 
     /// Whether no other thread can look at a cell while a thread is here.
@@ -164,6 +185,7 @@ impl<'a, 'p> Machine<'a, 'p> {
         }
         let live = self.code.facts.liveness(place.func).get(place.block.index());
         state.keep_registers(|of, local| match of == frame {
+            _ if self.code.back(of).is_some() => true,
             true => live.is_none_or(|live| live.registers.get(local.index()).copied().unwrap_or(true)),
             false => active.contains(&of),
         });
@@ -230,7 +252,7 @@ impl<'a, 'p> Machine<'a, 'p> {
         match value.filter(|value| self.evaluator.width(frame, value) == width) {
             Some(value) => {
                 let numbers = self.evaluator.value(state, frame, value);
-                state.assign(dst, numbers, Some(Definition::Expr(frame, value)));
+                self.evaluator.assign(state, dst, numbers, Some(Definition::Expr(frame, value)));
             }
             None => state.forget(dst),
         }
@@ -248,7 +270,7 @@ impl<'a, 'p> Machine<'a, 'p> {
             let local = LocalId::new(number);
             if self.evaluator.width(callee, &Expr::Local(local)) == value.width {
                 let definition = Some(Definition::Expr(caller, arg));
-                state.assign(Variable::Register(callee, local), value, definition);
+                self.evaluator.assign(state, Variable::Register(callee, local), value, definition);
             }
         }
     }
@@ -267,12 +289,13 @@ impl<'a, 'p> Machine<'a, 'p> {
         match op {
             Op::Assign { dst, value } => {
                 let numbers = self.evaluator.value(&state, frame, value);
-                state.assign(register(*dst), numbers, Some(Definition::Expr(frame, value)));
+                let definition = Some(Definition::Expr(frame, value));
+                self.evaluator.assign(&mut state, register(*dst), numbers, definition);
             }
             Op::Load { dst, from } => self.load(&mut state, frame, *dst, from),
             Op::Store { to, value } => {
                 let numbers = self.evaluator.value(&state, frame, value);
-                self.store(&mut state, frame, to, numbers, Some(Definition::Expr(frame, value)));
+                self.store(&mut state, frame, to, numbers, Some(Definition::Expr(frame, value)), None);
             }
             Op::ReadModifyWrite { dst, at, op, value } => self.modify(&mut state, frame, *dst, at, *op, value),
             Op::CompareExchange { .. } => {
@@ -317,7 +340,7 @@ impl<'a, 'p> Machine<'a, 'p> {
             Op::Spawn { handle, args, .. } => {
                 if let Some(handle) = handle {
                     let width = u32::from(handle.ty.bits(self.code.program().model));
-                    self.store(&mut state, frame, handle, not_null(width), None);
+                    self.store(&mut state, frame, handle, not_null(width), None, None);
                 }
                 self.publish(&mut state, segment, |cell| self.is_hidden(next, cell));
                 for (root, thread) in self.code.facts.threads().roots().iter_enumerated() {
@@ -328,7 +351,7 @@ impl<'a, 'p> Machine<'a, 'p> {
             }
             Op::ThreadSelf { dst } => {
                 let width = self.evaluator.width(frame, &Expr::Local(*dst));
-                state.assign(register(*dst), not_null(width), None);
+                state.assign(register(*dst), not_null(width), None, None);
             }
             Op::Sync { dst, op: sync, at } if counts(sync) => {
                 for state in self.count(state, frame, *dst, sync, at) {
@@ -368,18 +391,14 @@ impl<'a, 'p> Machine<'a, 'p> {
     /// The state in which a new thread begins.
     fn child(&self, parent: &State<'p>, root: RootId, frame: FrameId, args: &'p [Expr]) -> State<'p> {
         let mut state = self.own_cells(root);
-        for (cell, value) in parent.cells() {
-            if self.cells.is_shared(cell) && !parent.is_dirty(cell) {
-                state.assign(Variable::Cell(cell), value, None);
-            }
-        }
+        state.inherit(parent, |cell| self.cells.is_shared(cell) && !parent.is_dirty(cell));
         let entry = self.code.frame_of(self.code.entry(root));
         let params = self.code.program().functions[self.code.frames[entry].func].params as usize;
         for (number, arg) in args.iter().enumerate().take(params) {
             let (value, local) = (self.evaluator.value(parent, frame, arg), LocalId::new(number));
             if self.evaluator.width(entry, &Expr::Local(local)) == value.width {
                 let definition = constant_definition(parent, frame, arg);
-                state.assign(Variable::Register(entry, local), value, definition);
+                state.assign(Variable::Register(entry, local), value, definition, None);
             }
         }
         state
@@ -427,7 +446,7 @@ impl<'a, 'p> Machine<'a, 'p> {
     fn load(&self, state: &mut State<'p>, frame: FrameId, dst: LocalId, from: &Access) {
         let (value, cell) = self.read(state, frame, from);
         let same = cell.map(|cell| Definition::Same(Variable::Cell(cell)));
-        state.assign(Variable::Register(frame, dst), value, same);
+        self.evaluator.assign(state, Variable::Register(frame, dst), value, same);
     }
 
     fn store(
@@ -437,14 +456,17 @@ impl<'a, 'p> Machine<'a, 'p> {
         to: &Access,
         value: Value,
         definition: Option<Definition<'p>>,
+        linear: Option<Linear>,
     ) {
         if let Some(extent) = self.place_of(state, frame, to) {
             let cell = self.cells.get(extent);
             self.change_overlapping(state, extent, cell);
             if let Some(cell) = cell {
-                match u64::from(value.width) == 8 * extent.bytes {
-                    true => state.assign(Variable::Cell(cell), value, definition),
-                    false => state.forget(Variable::Cell(cell)),
+                self.keep_seen(state, cell);
+                match (u64::from(value.width) == 8 * extent.bytes, linear) {
+                    (true, Some(_)) => state.assign(Variable::Cell(cell), value, definition, linear),
+                    (true, None) => self.evaluator.assign(state, Variable::Cell(cell), value, definition),
+                    (false, _) => state.forget(Variable::Cell(cell)),
                 }
                 self.touch(state, cell);
             }
@@ -462,6 +484,7 @@ impl<'a, 'p> Machine<'a, 'p> {
                 self.cells.of_object(object).map(|(cell, extent)| (cell, *extent)).collect();
             for (cell, extent) in of_object {
                 if candidates.contains(&cell) {
+                    self.keep_seen(state, cell);
                     match u64::from(value.width) == 8 * bytes {
                         true => state.interfere(cell, value),
                         false => state.forget(Variable::Cell(cell)),
@@ -505,11 +528,43 @@ impl<'a, 'p> Machine<'a, 'p> {
                 Product::unary(leno_domains::Unary::Not, width, &and)
             }
         };
+        let linear = cell.and_then(|cell| self.added(state, cell, &old, op, &operand));
         let before = cell.and_then(|cell| state.definition(Variable::Cell(cell)));
-        self.store(state, frame, at, Value { width, numbers }, None);
-        if let Some(dst) = dst {
-            let still = before.filter(|before| !before.mentions(Variable::Register(frame, dst)));
-            state.assign(Variable::Register(frame, dst), old, still);
+        // What it was is known better while it is still there; but the address must not depend on it.
+        let dst_first = dst.filter(|dst| !Definition::Expr(frame, &at.ptr).mentions(Variable::Register(frame, *dst)));
+        if let Some(dst) = dst_first {
+            let same = cell.map(|cell| Definition::Same(Variable::Cell(cell)));
+            self.evaluator.assign(state, Variable::Register(frame, dst), old, same);
+        }
+        self.store(state, frame, at, Value { width, numbers }, None, linear);
+        let Some(dst) = dst else { return };
+        let register = Variable::Register(frame, dst);
+        let still = before.filter(|before| !before.mentions(register));
+        match dst_first {
+            Some(_) => state.define(register, still.filter(|_| state.definition(register).is_none())),
+            None => state.assign(register, old, still, None),
+        }
+    }
+
+    /// What a cell becomes by addition, if nothing wraps around.
+    fn added(&self, state: &State<'p>, cell: CellId, old: &Value, op: RmwOp, operand: &Value) -> Option<Linear> {
+        let member = state.member(Variable::Cell(cell)).filter(|member| member.width == old.width)?;
+        let number = operand.numbers.as_constant(operand.width).filter(|_| operand.width == old.width)?;
+        let number = leno_domains::word::signed(operand.width, number);
+        let by = match op {
+            RmwOp::Add => number,
+            RmwOp::Sub => -number,
+            _ => return None,
+        };
+        let ((least, most), range) = (member.bounds(Some(old)), member.range());
+        let fits = least + by >= range.0 && most + by <= range.1;
+        fits.then_some(Linear { side: Side::plus(Variable::Cell(cell)), least: by, most: by })
+    }
+
+    /// Others still see what a cell was, until they see what this thread makes of it.
+    fn keep_seen(&self, state: &mut State<'p>, cell: CellId) {
+        if self.cells.is_shared(cell) && !state.is_dirty(cell) {
+            state.keep_seen(cell, |frame| self.code.back(frame).is_some());
         }
     }
 
@@ -519,8 +574,8 @@ impl<'a, 'p> Machine<'a, 'p> {
         let (found, cell) = self.read(&state, frame, at);
         let wanted = self.evaluator.value(&state, frame, expected);
         let assign = |state: &mut State<'p>, is_ok: bool, value: Value, same: Option<Definition<'p>>| {
-            state.assign(Variable::Register(frame, *old), value, same);
-            state.assign(Variable::Register(frame, *ok), Value::constant(1, u128::from(is_ok)), None);
+            self.evaluator.assign(state, Variable::Register(frame, *old), value, same);
+            state.assign(Variable::Register(frame, *ok), Value::constant(1, u128::from(is_ok)), None, None);
         };
         let mut success = state.clone();
         let both = found.meet(&wanted);
@@ -529,11 +584,12 @@ impl<'a, 'p> Machine<'a, 'p> {
         }
         if let Some(cell) = cell {
             self.evaluator.restrict_variable(&mut success, Variable::Cell(cell), both);
+            self.evaluator.relate_equal(&mut success, Variable::Cell(cell), frame, expected, true);
         }
         let new = self.evaluator.value(&success, frame, desired);
         let mentions = |local: LocalId| Definition::Expr(frame, desired).mentions(Variable::Register(frame, local));
         let definition = (!mentions(*ok) && !mentions(*old)).then_some(Definition::Expr(frame, desired));
-        self.store(&mut success, frame, at, new, definition);
+        self.store(&mut success, frame, at, new, definition, None);
         assign(&mut success, true, both, None);
 
         let mut failure = state;
@@ -547,6 +603,9 @@ impl<'a, 'p> Machine<'a, 'p> {
             failure = State::NEVER;
         } else if let Some(cell) = cell {
             self.evaluator.restrict_variable(&mut failure, Variable::Cell(cell), rest);
+            if !*weak {
+                self.evaluator.relate_equal(&mut failure, Variable::Cell(cell), frame, expected, false);
+            }
         }
         assign(&mut failure, false, rest, cell.map(|cell| Definition::Same(Variable::Cell(cell))));
         vec![success, failure]
@@ -594,14 +653,15 @@ impl<'a, 'p> Machine<'a, 'p> {
             if let Some(new) = becomes(old) {
                 self.change_overlapping(&mut state, extent, cell);
                 if let Some(cell) = cell {
-                    state.assign(Variable::Cell(cell), new, None);
+                    self.keep_seen(&mut state, cell);
+                    state.assign(Variable::Cell(cell), new, None, None);
                     self.touch(&mut state, cell);
                 }
             }
             if let Some(dst) = dst {
                 let register = Variable::Register(frame, dst);
                 match result.filter(|result| result.width == self.evaluator.width(frame, &Expr::Local(dst))) {
-                    Some(result) => state.assign(register, result, None),
+                    Some(result) => state.assign(register, result, None, None),
                     None => state.forget(register),
                 }
             }
@@ -646,7 +706,7 @@ impl<'a, 'p> Machine<'a, 'p> {
             ],
             SyncOp::OnceEnd => vec![way(Value::any(width), &|_| Some(constant(2)), Some(constant(0)))],
             // (Nothing else counts.)
-            _ => vec![State::anything()],
+            _ => vec![State::anything(&self.partition)],
         }
     }
 
@@ -659,6 +719,7 @@ impl<'a, 'p> Machine<'a, 'p> {
 
     /// A cell may hold anything now.
     fn change(&self, state: &mut State<'p>, cell: CellId) {
+        self.keep_seen(state, cell);
         state.forget(Variable::Cell(cell));
         self.touch(state, cell);
     }
@@ -673,7 +734,7 @@ impl<'a, 'p> Machine<'a, 'p> {
             return;
         }
         for (cell, extent) in self.cells.of_object(object) {
-            state.assign(Variable::Cell(cell), Value::constant(cell_width(extent.bytes), 0), None);
+            state.assign(Variable::Cell(cell), Value::constant(cell_width(extent.bytes), 0), None, None);
         }
     }
 

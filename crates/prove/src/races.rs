@@ -60,8 +60,10 @@ pub fn races(code: &Code<'_, '_>, found: &Coarsened<'_>) -> BTreeSet<(Place, Pla
             match state.is_never() || owned.contains(&code.place(node)) {
                 true => Vec::new(),
                 false => touched(code.facts, code.place(node), |expr| {
-                    let (object, offset) = evaluator.address(state, code.frame_of(node), expr)?;
-                    Some((object, Number::constant(offset)))
+                    let mut places = state.iter().map(|state| evaluator.address(state, code.frame_of(node), expr));
+                    let (object, offset) = places.next()??;
+                    let is_one = places.all(|place| place == Some((object, offset)));
+                    is_one.then_some((object, Number::constant(offset)))
                 }),
             }
         })

@@ -2,6 +2,7 @@
 
 mod fixpoint;
 mod laws;
+mod octagon;
 mod sample;
 mod small;
 mod wide;
