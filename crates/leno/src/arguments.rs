@@ -73,7 +73,8 @@ pub enum Command {
     #[command(after_help = "Examples:\n  \
         leno dump --ir examples/peterson.c\n  \
         leno dump --cfg examples/peterson.c | dot -Tsvg > peterson.svg\n  \
-        leno dump --skeleton examples/bank_account.c")]
+        leno dump --skeleton examples/bank_account.c\n  \
+        leno dump --dfg --dot examples/bank_account.c | dot -Tsvg > flow.svg")]
     Dump(Dump),
     /// Write the representation back as C
     ///
@@ -305,9 +306,12 @@ pub struct Dump {
     pub program: Sources,
     #[command(flatten)]
     pub what: DumpWhat,
-    /// The skeleton for Graphviz
-    #[arg(long, requires = "skeleton")]
+    /// The skeleton, or the data flow graph, for Graphviz
+    #[arg(long, conflicts_with_all = ["ir", "cfg"])]
     pub dot: bool,
+    /// With --dfg: take the program as a library, as `leno prove --entry` does
+    #[arg(long, value_name = "FUNCTIONS", value_delimiter = ',', requires = "dfg")]
+    pub entry: Vec<String>,
     /// With --skeleton: how often loops go round, if that depends on anything
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub unwind: u32,
@@ -325,6 +329,10 @@ pub struct DumpWhat {
     /// What the staged engine makes of it: the accesses of each thread to what they share, with their conditions
     #[arg(long)]
     pub skeleton: bool,
+    /// The prover's data flow graph: which definition of a memory location may reach which use, in a thread (->) and
+    /// from other threads (~>)
+    #[arg(long)]
+    pub dfg: bool,
 }
 
 #[derive(Args, Debug)]

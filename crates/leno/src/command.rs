@@ -489,7 +489,17 @@ fn run_once(run: &Run, compiled: &Compiled, seed: u64) -> Status {
 }
 
 fn execute_dump(dump: &Dump) -> Result<Status, Status> {
-    let compiled = load(&dump.program)?;
+    let compiled = load_open(&dump.program, &dump.entry)?;
+    if dump.what.dfg {
+        let context = leno_engine::Context::default();
+        return match leno_prove::show_data_flow(&Facts::new(&compiled.program), &context, dump.dot) {
+            Ok(text) => print(&text),
+            Err(reason) => {
+                say(&format!("error: there is no data flow graph: {reason}\n"));
+                Err(Status::NoVerdict)
+            }
+        };
+    }
     if dump.what.skeleton {
         let picture = if dump.dot { leno_bmc::Picture::Dot } else { leno_bmc::Picture::Text };
         let unwinding = Unwinding { fixed: Some(dump.unwind), named: Vec::new() };

@@ -13,6 +13,7 @@
 //! | `interference` | which places two threads may be at together, and what one does to the other (Figure 3) |
 //! | `coarsen` | invariants and interference from each other (Algorithm 1) |
 //! | `conditions` | the invariants once more, as verification conditions for the solver |
+//! | `dataflow` | the data flow graph (Figure 2), for people |
 //! | `races`, `ownership` | which accesses may race |
 //! | `replicate` | any number of threads in place of one |
 //! | `explain` | why an assertion was not proved |
@@ -21,6 +22,7 @@ mod cells;
 mod coarsen;
 mod code;
 mod conditions;
+mod dataflow;
 mod evaluate;
 mod explain;
 mod formulas;
@@ -92,6 +94,16 @@ pub fn show_invariants(facts: &Facts<'_>, context: &Context, rounds: bool) -> Re
     Ok(text + &explain::invariants(&code, &cells, &found.invariants))
 }
 
+/// The data flow graph of a program (paper 002, Figure 2), as text or for Graphviz; or why there is none.
+pub fn show_data_flow(facts: &Facts<'_>, context: &Context, for_graphviz: bool) -> Result<String, String> {
+    let code = Code::with_whole_sections(facts).map_err(|refusal| refusal.reason)?;
+    let cells = Cells::new(&code);
+    let mut coarsening = Coarsening::new(&code, &cells, &context.limits, precise(&code));
+    let found = coarsening.coarsen().ok_or("the invariants could not be computed within the limits")?;
+    let graph = dataflow::DataFlow::new(coarsening.machine(), &found);
+    Ok(if for_graphviz { graph.dot() } else { graph.text() })
+}
+
 /// The more places there are, the fewer states of each are told apart.
 fn precise(code: &Code<'_, '_>) -> Precision {
     Precision { rule: Rule::Connected, states: (12_000 / code.stops().len().max(1)).clamp(4, 64) }
@@ -151,7 +163,8 @@ fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Sta
     let whole = if race { Code::new(facts) } else { Code::with_whole_sections(facts) };
     let Ok(whole) = whole else { return Err(first) };
     let question = Question { code: &whole, ..question };
-    question.prove(precise(&whole), statistics).map_err(|_| first)
+    // (What was computed to its end explains best.)
+    question.prove(precise(&whole), statistics).map_err(|second| if second.details.is_empty() { first } else { second })
 }
 
 struct Question<'a, 'p> {
@@ -221,10 +234,11 @@ impl<'a, 'p> Question<'a, 'p> {
         let failing = conditions().failing(&suspected).map_err(|_| Unproved::stopped(self.context))?;
         failures.retain(|place, _| failing.contains(place));
         let Some((_, first)) = failures.first_key_value() else { return Ok(()) };
-        let (reason, advice) = explain::failure(self.code, self.cells, coarsening, found, first);
+        let explain::Explanation { reason, mut details, advice } =
+            explain::failure(self.code, self.cells, coarsening, found, first);
         let others: BTreeSet<String> =
             failures.keys().skip(1).map(|place| explain::at(self.facts.program(), *place)).collect();
-        let details = others.into_iter().map(|place| format!("nor was the assertion at {place} proved")).collect();
+        details.extend(others.into_iter().map(|place| format!("nor was the assertion at {place} proved")));
         Err(Unproved { details, ..Unproved::because(reason, advice) })
     }
 }
