@@ -14,7 +14,7 @@ use crate::explain;
 use crate::machine::Machine;
 use leno_ir::analysis::threads::RootId;
 use leno_ir::index::IndexVec;
-use leno_ir::program::{Body, Expr, LocalId, Op, Span, TextId, TerminatorKind};
+use leno_ir::program::{Body, Expr, LocalId, Op, Span, TerminatorKind, TextId};
 use leno_ir::visit::AccessKind;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -109,7 +109,8 @@ impl<'g, 'a, 'p> DataFlow<'g, 'a, 'p> {
         let accessed = facts.points_to().may_access(facts.program(), self.code.func_of(frame), op);
         let cells_of = |object| self.cells.of_object(object).map(|(cell, _)| cell);
         let written: Vec<CellId> = accessed.written.iter().flat_map(cells_of).collect();
-        let read: Vec<CellId> = accessed.all().iter().flat_map(cells_of).filter(|cell| !written.contains(cell)).collect();
+        let read: Vec<CellId> =
+            accessed.all().iter().flat_map(cells_of).filter(|cell| !written.contains(cell)).collect();
         if !read.is_empty() {
             self.uses.insert(node, read);
         }
@@ -140,7 +141,11 @@ impl<'g, 'a, 'p> DataFlow<'g, 'a, 'p> {
             let condition = match (self.code.instruction(node), self.code.terminator(node)) {
                 (Some(Op::Assume { cond }), _) => Some(cond),
                 (Some(Op::Assign { dst, value }), _) => {
-                    if mentions(value, &from) { from.insert(*dst) } else { from.remove(dst) };
+                    if mentions(value, &from) {
+                        from.insert(*dst)
+                    } else {
+                        from.remove(dst)
+                    };
                     None
                 }
                 (Some(_), _) => None,

@@ -41,7 +41,8 @@ pub fn failure<'p>(
     };
     let reason = format!("the assertion at {}{what} was not proved", place(code, failure.node));
     let relevant = relevant(&failure.state);
-    let mut details = vec![format!("there, the invariants cannot exclude: {}", possible(code, cells, failure, &relevant))];
+    let mut details =
+        vec![format!("there, the invariants cannot exclude: {}", possible(code, cells, failure, &relevant))];
     let spoilers = spoilers(code, coarsening.machine(), found, failure, &relevant);
     for (thread, place, text, names) in spoilers.iter().take(MOST_SPOILERS) {
         let text = if text.is_empty() { String::new() } else { format!(" (`{text}`)") };
@@ -56,8 +57,8 @@ pub fn failure<'p>(
                or a bound on an input may help"
             .to_string(),
         names => format!(
-            "look for a violation with leno check; if there is none, let one lock protect every access to {}, or put \
-             an assertion of what is known of them before this one",
+            "look for a violation with leno check; if there is none, let one lock, or atomic sections, protect every \
+             access to {}",
             names.join(" and ")
         ),
     };

@@ -223,6 +223,9 @@ fn the_prover_decides_what_needs_invariants() {
     assert!(text.contains("\n  = proved for any number of threads: no assertion fails, no data race\n"), "{text}");
     let (ending, text) = check(&["--timeout", "8"], "safe.c");
     assert_eq!(ending, Ending::Status(2), "{text}");
-    assert!(text.contains("proved for any number of threads, by invariants: no assertion fails, no data race"), "{text}");
+    assert!(
+        text.contains("proved for any number of threads, by invariants: no assertion fails, no data race"),
+        "{text}"
+    );
     assert_eq!(check(&["--engine", "prove", "--unwind", "2"], "safe.c").0, Ending::Status(3));
 }
