@@ -10,6 +10,7 @@ use crate::library::{self, needed_models};
 use crate::lower::{LinkUnit, LowerOptions, lower};
 use crate::parse::parse;
 use crate::preprocess::{Preprocess, PreprocessError};
+use crate::signature::{Signature, defined};
 use crate::source::{Location, Source};
 use crate::stack::with_big_stack;
 use crate::typed::Unit;
@@ -118,6 +119,24 @@ pub fn compile(inputs: &[Input], options: &Options) -> Result<Compiled, Failure>
             Err(Failure { reports: warnings })
         }
     }
+}
+
+/// The functions that the files of a program define, for those who want to call them.
+pub fn signatures(inputs: &[Input], options: &Options) -> Result<Vec<Signature>, Failure> {
+    let mut warnings = Vec::new();
+    let read = with_big_stack(|| {
+        let mut driver = Driver { options, warnings: &mut warnings };
+        let mut all = Vec::new();
+        for input in inputs {
+            let source = driver.read(input)?;
+            all.extend(defined(&driver.analyse(source, false)?.unit));
+        }
+        Ok(all)
+    });
+    read.map_err(|error: Box<Report>| {
+        warnings.push(*error);
+        Failure { reports: warnings }
+    })
 }
 
 struct Driver<'a> {

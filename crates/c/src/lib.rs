@@ -14,6 +14,7 @@ mod literal;
 pub mod lower;
 pub mod parse;
 pub mod preprocess;
+pub mod signature;
 pub mod source;
 pub mod stack;
 mod token;

@@ -117,6 +117,8 @@ impl From<TypeId> for QualType {
 pub struct Record {
     /// The tag, or empty.
     pub name: String,
+    /// For a record without a tag: the first name that a `typedef` gives it, or empty.
+    pub typedef_name: String,
     pub is_union: bool,
     /// None until its body has been seen.
     pub layout: Option<Layout>,
@@ -272,8 +274,12 @@ impl Types {
             member("reg_save_area", void_ptr),
         ];
         let layout = self.lay_out(&members, false, Packing::default(), 0);
-        let record =
-            self.records.push(Record { name: "__va_list_tag".to_string(), is_union: false, layout: Some(layout) });
+        let record = self.records.push(Record {
+            name: "__va_list_tag".to_string(),
+            typedef_name: String::new(),
+            is_union: false,
+            layout: Some(layout),
+        });
         let tag = self.intern(Type::Record(record));
         self.intern(Type::Array(tag.into(), ArrayLen::Known(1)))
     }
@@ -522,7 +528,11 @@ impl Types {
             Type::Record(id) => {
                 let record = &self.records[*id];
                 let kind = if record.is_union { "union" } else { "struct" };
-                format!("{kind} {}", if record.name.is_empty() { "<unnamed>" } else { &record.name })
+                match (record.name.as_str(), record.typedef_name.as_str()) {
+                    ("", "") => format!("{kind} <unnamed>"),
+                    ("", name) => name.to_string(),
+                    (tag, _) => format!("{kind} {tag}"),
+                }
             }
         }
     }

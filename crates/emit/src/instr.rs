@@ -318,6 +318,7 @@ impl<'a> Writer<'a> {
             Property::IndexOutOfBounds => "index out of bounds",
             Property::Unsequenced => "unsequenced accesses",
             Property::OverlappingCopy => "copy between overlapping objects",
+            Property::InvalidArgument => "invalid argument of a library function",
         };
         let program = self.program();
         let text = program.texts.get(message).filter(|text| !text.is_empty());

@@ -14,6 +14,7 @@
 //! | `leno_record_value(bits, bytes)`, `leno_record_wide(low, high)` | an input, a handle, what is too wide for the others |
 //! | `leno_record_allocated(address, bytes)`, `leno_free(address)` | after an allocation; instead of `free` |
 //! | `leno_outside()`, `leno_record_return(inside, low, high)` | around a call of what is not part of the program, with its `errno` |
+//! | `leno_record_touched(accesses, count, writes, received)` | between these: what a library function reads, and what it has written |
 //! | `leno_is_outside(address)` | whether a function called through a pointer is such a one |
 //! | `leno_record_sync(result)` | after a step that may wait |
 //! | `leno_record_release()`, `leno_record_result(result)` | before and after a step that lets others go on |
@@ -34,11 +35,12 @@ use crate::expr::Text;
 use crate::instr::Writer;
 use crate::names;
 use crate::types;
+use leno_ir::library_memory::standard_name;
 use leno_ir::program::{
     Access, Body, Callee, Expr, FuncId, Instr, LocalId, ObjectKind, Op, Program, Property, Storage, SyncOp, Terminator,
     TerminatorKind, TextId, Type,
 };
-use leno_trace::{Unrecorded, errno_object};
+use leno_trace::{Communication, Unrecorded, errno_object};
 use std::fmt::Write;
 
 /// The parts of our own runtime that the recorder takes the place of.
@@ -152,7 +154,7 @@ impl Writer<'_> {
                 format!("{} {}", self.statement(op, instr.span), self.record_local(*dst))
             }
             Op::Assert { cond, property, message } => self.recorded_assertion(cond, *property, *message, instr),
-            Op::Call { dst, callee, .. } => self.recorded_call(*dst, callee, instr),
+            Op::Call { dst, callee, args } => self.recorded_call(*dst, callee, args, instr),
             Op::Sync { dst, op, at } => self.recorded_sync(*dst, op, at),
             Op::AtomicBegin => "leno_atomic_begin(); leno_record_sync(0);".to_string(),
             Op::AtomicEnd => "leno_record_release(); leno_atomic_end();".to_string(),
@@ -239,7 +241,49 @@ impl Writer<'_> {
         }
     }
 
-    fn recorded_call(&mut self, dst: Option<LocalId>, callee: &Callee, instr: &Instr) -> String {
+    /// How much a function has received: an expression, or that it is not known.
+    fn received(&self, dst: Option<LocalId>, callee: FuncId, args: &[Expr]) -> String {
+        let dst = dst.map(|dst| self.name(dst));
+        let size = args.get(1).map(|size| self.scope.value(size));
+        match (standard_name(&self.program().functions[callee].name), dst, size) {
+            ("fgets" | "fgets_unlocked", ..) => "LENO_TEXT_RECEIVED".to_string(),
+            ("read" | "pread" | "pread64", Some(dst), _) => format!("(s64){dst} < 0 ? 0 : (s64){dst}"),
+            ("fread" | "fread_unlocked", Some(dst), Some(size)) => format!("(s64){dst} * (s64){size}"),
+            _ => "LENO_ALL_RECEIVED".to_string(),
+        }
+    }
+
+    /// A call of a function without a body, with what it reads and writes.
+    fn outside_call(
+        &mut self,
+        dst: Option<LocalId>,
+        callee: &Callee,
+        args: &[Expr],
+        call: &str,
+        returned: &str,
+    ) -> String {
+        let communication = Communication::of_call(self.program(), callee);
+        let before = if communication.releases { "leno_record_release(); " } else { "" };
+        let after = if communication.acquires { " leno_record_sync(0);" } else { "" };
+        let touched = match callee {
+            Callee::Direct(id) | Callee::Indirect(Expr::Function(id)) => Some((*id, self.library_accesses(*id, args))),
+            Callee::Indirect(_) => None,
+        };
+        let body = match touched.filter(|(_, touched)| !touched.is_empty()) {
+            None => format!("struct leno_inside leno_in = leno_outside(); {call} {returned}"),
+            Some((id, touched)) => format!(
+                "struct leno_touched leno_t[] = {{{}}}; struct leno_inside leno_in = leno_outside(); \
+                 leno_record_touched(leno_t, {count}, 0, 0); {call} \
+                 leno_record_touched(leno_t, {count}, LENO_WRITES, {}); {returned}",
+                touched.join(", "),
+                self.received(dst, id, args),
+                count = touched.len(),
+            ),
+        };
+        format!("{before}{body}{after}")
+    }
+
+    fn recorded_call(&mut self, dst: Option<LocalId>, callee: &Callee, args: &[Expr], instr: &Instr) -> String {
         let statement = self.statement(&instr.op, instr.span);
         let outside = self.with_errno(&statement);
         let returned = match dst {
@@ -258,14 +302,12 @@ impl Writer<'_> {
         match callee {
             Callee::Direct(id) | Callee::Indirect(Expr::Function(id)) => match self.program().functions[*id].body {
                 Body::Blocks(_) => statement,
-                Body::External(_) => {
-                    format!("{{ struct leno_inside leno_in = leno_outside(); {outside} {returned} }}")
-                }
+                Body::External(_) => format!("{{ {} }}", self.outside_call(dst, callee, args, &outside, &returned)),
             },
             Callee::Indirect(address) => format!(
-                "{{ int leno_out = leno_is_outside({}); if (leno_out) {{ struct leno_inside leno_in = leno_outside(); \
-                 {outside} {returned} }} else {{ {statement} }} }}",
-                self.scope.value(address)
+                "{{ int leno_out = leno_is_outside({}); if (leno_out) {{ {} }} else {{ {statement} }} }}",
+                self.scope.value(address),
+                self.outside_call(dst, callee, args, &outside, &returned),
             ),
         }
     }

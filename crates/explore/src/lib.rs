@@ -24,9 +24,9 @@ mod task;
 mod visible_step;
 mod witness;
 
-pub use engine::Explorer;
+pub use engine::{Explorer, StateExplorer};
 pub use event::Choice;
-pub use search::{NoTraces, Visitor, all_traces, explore, explore_all};
+pub use search::{NoTraces, Visitor, all_traces, explore, explore_all, explore_states};
 pub use shorten::{context_switches, shorten};
 pub use task::{Explored, Finding, Incomplete, Stats, What};
 pub use witness::{claim, witness};

@@ -15,6 +15,8 @@ pub struct Stats {
     pub events: u64,
     /// Events in the longest execution.
     pub longest: u64,
+    /// States that were reached, if they are remembered.
+    pub states: u64,
 }
 
 /// A violation, and how to get there.
@@ -91,6 +93,8 @@ pub enum Incomplete {
     Stopped(Stop),
     /// So many executions were to be explored at the most.
     Executions(u64),
+    /// So many states were to be reached at the most.
+    States(u64),
     /// An execution had more events than this.
     TooLong(usize),
     /// A thread may run for ever without being seen by others.
@@ -122,6 +126,7 @@ impl Explored {
         self.stats.executions += other.stats.executions;
         self.stats.redundant += other.stats.redundant;
         self.stats.events += other.stats.events;
+        self.stats.states += other.stats.states;
         self.stats.longest = self.stats.longest.max(other.stats.longest);
     }
 }

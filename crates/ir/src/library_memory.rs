@@ -72,6 +72,9 @@ use Arguments::{Area, List};
 use Extent::{Bytes, Fixed, Printed, PrintedWithin, Product, Text, Words};
 use Touch::{Prints, Reads, Receives, Scans, Stream, Writes};
 
+/// The bytes of a `struct tm` that are read and written: its nine `int`s.
+const DATE: u64 = 36;
+
 /// What a known function accesses. Those that are not here access no memory of the program.
 pub fn touches(name: &str) -> &'static [Touch] {
     match standard_name(name) {
@@ -107,6 +110,11 @@ pub fn touches(name: &str) -> &'static [Touch] {
         "modf" => &[Writes(1, Fixed(8))],
         "modfl" => &[Writes(1, Fixed(10))],
         "time" => &[Writes(0, Words(1))],
+        "gmtime_r" | "localtime_r" => &[Reads(0, Words(1)), Writes(1, Fixed(DATE))],
+        "mktime" | "timegm" => &[Reads(0, Fixed(DATE)), Writes(0, Fixed(DATE))],
+        "asctime_r" => &[Reads(0, Fixed(DATE)), Writes(1, Fixed(26))],
+        "ctime_r" => &[Reads(0, Words(1)), Writes(1, Fixed(26))],
+        "strftime" => &[Reads(2, Text), Reads(3, Fixed(DATE)), Receives(0, Bytes(1))],
         "gettimeofday" => &[Writes(0, Words(2))],
         "clock_gettime" => &[Writes(1, Words(2))],
         _ => &[],

@@ -492,6 +492,8 @@ pub enum Property {
     Unsequenced,
     /// Something is copied to where it partly is already, by what must not do that.
     OverlappingCopy,
+    /// A library function is called with arguments that it cannot have.
+    InvalidArgument,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -52,6 +52,16 @@ pub enum Command {
         leno prove --replicate worker pool.c\n  \
         leno prove --entry push,pop queue.c")]
     Prove(Prove),
+    /// Check that a concurrent data structure is linearizable, with small clients
+    ///
+    /// Every client of up to so many threads and calls is checked under every schedule: there must be an order of its calls
+    /// that keeps apart what did not overlap, and in which they return the same, one after the other. Says UNSAFE with the
+    /// history that shows it (exit code 1), HOLDS for these clients (0), or UNKNOWN (2). No `main` is needed.
+    #[command(after_help = "Examples:\n  \
+        leno linearize --op enqueue --op dequeue queue.c\n  \
+        leno linearize --op push=stack_push --op pop=stack_pop --init stack_init --threads 3 --calls 2 stack.c\n  \
+        leno linearize --op insert --op remove --op contains --values 2 set.c")]
+    Linearize(Linearize),
     /// Force a violation that was found before on the real program
     ///
     /// Builds the program of a witness again, with the user's own compiler, and makes it follow the witness's schedule,
@@ -207,6 +217,50 @@ pub struct Prove {
     pub args: Vec<OsString>,
 }
 
+#[derive(Args, Debug)]
+pub struct Linearize {
+    #[command(flatten)]
+    pub program: Sources,
+    /// A function that is an operation, or a name for it: `push=stack_push`
+    #[arg(long = "op", value_name = "[NAME=]FUNCTION", required = true)]
+    pub operations: Vec<String>,
+    /// The function that makes the data structure, or sets it up
+    #[arg(long, value_name = "FUNCTION")]
+    pub init: Option<String>,
+    /// Numbers that it is given, in order [default: 2 for each]
+    #[arg(long, value_name = "NUMBERS", value_delimiter = ',')]
+    pub init_numbers: Vec<i64>,
+    /// The parameter of operations that is the number of the thread
+    #[arg(long, value_name = "PARAMETER")]
+    pub thread_parameter: Option<String>,
+    /// Up to so many threads
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub threads: usize,
+    /// Up to so many calls by each thread
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub calls: usize,
+    /// Choose the values of calls from so many, as for a set [default: each call has its own]
+    #[arg(long, value_name = "N")]
+    pub values: Option<u32>,
+    /// Operations that are called before any thread starts
+    #[arg(long, value_name = "NAMES", value_delimiter = ',')]
+    pub before: Vec<String>,
+    /// Give up after this many seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<f64>,
+    /// Give up when this much memory is used [default: three quarters of what there is]
+    #[arg(long, value_name = "MIB")]
+    pub memory: Option<u64>,
+    /// Do not force a violation on the real program
+    #[arg(long)]
+    pub no_replay: bool,
+    #[command(flatten)]
+    pub replaying: Replaying,
+    /// Write the client that goes wrong to this file, as C
+    #[arg(long, value_name = "FILE")]
+    pub client: Option<PathBuf>,
+}
+
 fn named_bound(text: &str) -> Result<(String, u32), String> {
     let (name, bound) = text.rsplit_once('=').ok_or("a loop and its bound look like `queue.c:31=5`")?;
     let bound = bound.trim().parse().map_err(|_| format!("`{bound}` is not a number"))?;
@@ -248,6 +302,8 @@ pub enum Engine {
     Auto,
     /// Explore every schedule that makes a difference
     Explore,
+    /// Reach every state, however many schedules lead to it
+    States,
     /// Summarise the threads, and ask the solver about all schedules at once
     Staged,
     /// Prove assertions, overflows and races for any number of threads, by invariants
@@ -453,6 +509,7 @@ impl Cli {
                 Command::Replay(_) => return self.command,
                 Command::Check(check) => &mut check.program,
                 Command::Prove(prove) => &mut prove.program,
+                Command::Linearize(linearize) => &mut linearize.program,
                 Command::Run(run) => &mut run.program,
                 Command::Dump(dump) => &mut dump.program,
                 Command::EmitC(emit) => &mut emit.program,

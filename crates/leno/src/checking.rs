@@ -8,7 +8,7 @@ use leno_engine::{
 use leno_engine::{
     Cancel, Limits, Statistics, Unknown, assumed_moves, assumed_orders, assumed_surroundings, machine_options,
 };
-use leno_explore::Explorer;
+use leno_explore::{Explorer, StateExplorer};
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{Body, Instr, Op, Program, Property};
 use leno_ir::witness::Witness;
@@ -25,6 +25,8 @@ pub enum EngineChoice {
     Auto,
     /// Every schedule, one by one.
     Explore,
+    /// Every state, once.
+    States,
     /// All schedules in one formula.
     Staged,
     /// Invariants, for any number of threads.
@@ -153,6 +155,7 @@ impl<'a> Checking<'a> {
         match self.options.engine {
             EngineChoice::Auto => self.by_turns(),
             EngineChoice::Explore => self.ask(&Explorer, self.timeout),
+            EngineChoice::States => self.ask(&StateExplorer, self.timeout),
             EngineChoice::Staged => self.ask(&self.options.staged, self.timeout),
             EngineChoice::Prove => self.prove(),
         }
@@ -178,7 +181,7 @@ impl<'a> Checking<'a> {
             }
             Verdict::Unknown(_) => checked.assumptions.push(Assumption::new(text::no_ends(&ends, "was not decided"))),
             Verdict::Unsafe(witness, replayed) => {
-                let what = text::summary(self.facts.program(), &witness.claim);
+                let what = text::summary(self.facts.program(), &witness);
                 checked.verdict = Verdict::Unknown(Unknown {
                     reason: Reason::Because(format!("an execution ends in what was not looked for: {what}")),
                     advice: "correct it, and check again".to_string(),
@@ -204,7 +207,8 @@ impl<'a> Checking<'a> {
     /// and knows all library functions; and then, if it lacked nothing but time, the staged engine again.
     fn by_turns(&self) -> Checked {
         let at_most = |turn: Duration| Some(self.time_left().map_or(turn, |left| left.min(turn)));
-        let (first, proved) = self.staged_beside_prover(at_most(FIRST_TURN));
+        let (first, time, proved) = self.staged_beside_prover(at_most(FIRST_TURN));
+        let lacked_time = time >= FIRST_TURN;
         if first.assumptions.iter().any(needs_signals) && !self.is_over() {
             return self.look_for_wakeups(first);
         }
@@ -214,18 +218,17 @@ impl<'a> Checking<'a> {
         if let Some(safe) = proved.as_ref().and_then(|proved| self.verdict_of(proved)) {
             return safe;
         }
-        let Some(proved) = proved else { return self.go_on(first) };
-        let rest = Checking { task: self.without(&proved), ..*self }.go_on(first);
+        let Some(proved) = proved else { return self.go_on(first, lacked_time) };
+        let rest = Checking { task: self.without(&proved), ..*self }.go_on(first, lacked_time);
         self.combine(&proved, rest)
     }
 
-    /// After the first turn, which gave no verdict.
-    fn go_on(&self, first: Checked) -> Checked {
+    /// After the first turn, which gave no verdict, perhaps for lack of time.
+    fn go_on(&self, first: Checked, lacked_time: bool) -> Checked {
         if self.is_over() {
             return first;
         }
         let at_most = |turn: Duration| Some(self.time_left().map_or(turn, |left| left.min(turn)));
-        let lacked_time = self.start.elapsed() >= FIRST_TURN;
         let second = self.ask(&Explorer, if lacked_time { at_most(SECOND_TURN) } else { self.time_left() });
         if !matches!(second.verdict, Verdict::Unknown(_)) {
             return second;
@@ -304,7 +307,7 @@ impl<'a> Checking<'a> {
         }
         let reason = format!(
             "there may be a violation ({}), but on the way to it the program calls a function that Leno does not know",
-            text::summary(self.facts.program(), &witness.claim)
+            text::summary(self.facts.program(), &witness)
         );
         let unknown =
             Unknown { reason: Reason::Because(reason), advice: "give the unknown function a body".to_string() };

@@ -1,11 +1,11 @@
 //! What each command does, and with which exit code it ends.
 
-use crate::arguments::{Calls, Check, Command, Dump, EmitC, Mode, Prove, Replay, Run, Sources};
+use crate::arguments::{Calls, Check, Command, Dump, EmitC, Linearize, Mode, Prove, Replay, Run, Sources};
 use crate::memory::MemoryLimit;
 use crate::prediction::{execute_predict, execute_record, standard_input};
 use leno::{
-    Bounds, Cancel, CheckOptions, Compiled, Ending, EngineChoice, Input, Options, Properties, RunOptions, Task,
-    Unwinding, Verdict,
+    Bounds, Cancel, CheckOptions, Compiled, Ending, EngineChoice, Input, LinearizeError, LinearizeOptions, Linearized,
+    Options, Properties, RunOptions, Task, Unwinding, Verdict,
 };
 use leno_bmc::StagedEngine;
 use leno_c::library;
@@ -56,6 +56,7 @@ pub fn execute(command: Command) -> Status {
     let result = match &command {
         Command::Check(check) => execute_check(check),
         Command::Prove(prove) => execute_prove(prove),
+        Command::Linearize(linearize) => execute_linearize(linearize),
         Command::Replay(replay) => execute_replay(replay),
         Command::Run(run) => execute_run(run),
         Command::Dump(dump) => execute_dump(dump),
@@ -205,6 +206,69 @@ fn execute_prove(prove: &Prove) -> Result<Status, Status> {
     })
 }
 
+fn execute_linearize(linearize: &Linearize) -> Result<Status, Status> {
+    let (cancel, progress) = (Cancel::default(), leno::Progress::default());
+    let memory = MemoryLimit::watch(linearize.memory, &cancel, &progress);
+    stop_on_interrupt(&cancel);
+    let options = LinearizeOptions {
+        names: leno::OperationNames {
+            operations: linearize.operations.clone(),
+            initialisation: linearize.init.clone(),
+            initial_numbers: linearize.init_numbers.clone(),
+            thread_parameter: linearize.thread_parameter.clone(),
+        },
+        clients: leno::ClientOptions {
+            threads: linearize.threads,
+            calls: linearize.calls,
+            values: linearize.values,
+            prepared: linearize.before.clone(),
+        },
+        reading: reading(&linearize.program),
+        timeout: linearize.timeout.filter(|seconds| *seconds >= 0.0).map(Duration::from_secs_f64),
+        memory: Some(memory.mebibytes),
+        replay: (!linearize.no_replay).then(|| ReplayOptions {
+            cc: linearize.program.cc.clone(),
+            confinement: linearize.replaying.into(),
+            cancel: cancel.clone(),
+            ..ReplayOptions::default()
+        }),
+        cancel,
+    };
+    let found = leno::linearize(&linearize.program.files, &options).map_err(|error| {
+        say(&match error {
+            LinearizeError::Mistake(mistake) => format!("{mistake}\n"),
+            LinearizeError::Unreadable(failure) => failure.to_string(),
+            LinearizeError::NoFile(error) => format!("error: cannot write a client down: {error}\n"),
+        });
+        Status::BadInput
+    })?;
+    memory.release();
+    if let (Linearized::Violated { client, .. }, Some(path)) = (&found, &linearize.client) {
+        write_file(path, client)?;
+    }
+    let bounds = format!("up to {} threads with {} calls each", linearize.threads.max(2), linearize.calls.max(1));
+    let (text, status) = match found {
+        Linearized::Violated { report, .. } => (report, Status::Violation),
+        Linearized::Holds { clients, left_out, executions, weak_orders } => {
+            let consistency = if weak_orders { ", under sequential consistency" } else { "" };
+            let mut text =
+                format!("HOLDS: every history of {clients} clients is linearizable ({bounds}){consistency}\n");
+            text += &format!("  = {executions} executions, which differ in the order of what depends on each other\n");
+            if left_out > 0 {
+                text +=
+                    &format!("  = {left_out} more clients may wait for ever even sequentially, and were left out\n");
+            }
+            (text, Status::Program(0))
+        }
+        Linearized::Undecided { reason, decided, clients } => {
+            let text = format!("UNKNOWN: {reason}\n  = of {clients} clients ({bounds}) {decided} are linearizable\n");
+            (text + "  = help: fewer threads or calls, or more time with --timeout\n", Status::NoVerdict)
+        }
+    };
+    print(&text)?;
+    Ok(status)
+}
+
 /// A SAFE that assumes sequential consistency says where the program asks for less.
 fn warn_of_weak_orders(program: &Program, checked: &leno::Checked) {
     if checked.assumptions.iter().any(Assumption::is_sequential_consistency)
@@ -277,7 +341,7 @@ fn engine(check: &Check) -> Result<EngineChoice, Status> {
     match check.engine {
         Engine::Staged => Ok(EngineChoice::Staged),
         Engine::Auto if is_bounded => Ok(EngineChoice::Staged),
-        Engine::Explore if is_bounded => {
+        Engine::Explore | Engine::States if is_bounded => {
             say(
                 "error: exploration has no bounds on loops and switches\n  = help: --engine staged has, and exploration has --preemptions\n",
             );
@@ -291,6 +355,7 @@ fn engine(check: &Check) -> Result<EngineChoice, Status> {
         Engine::Auto => Ok(EngineChoice::Auto),
         Engine::Explore => Ok(EngineChoice::Explore),
         Engine::Prove => Ok(EngineChoice::Prove),
+        Engine::States => Ok(EngineChoice::States),
     }
 }
 
@@ -540,7 +605,25 @@ pub(crate) fn load(sources: &Sources) -> Result<Compiled, Status> {
 /// The same; any number of threads run these functions, if there are any.
 fn load_open(sources: &Sources, entry: &[String]) -> Result<Compiled, Status> {
     let inputs: Vec<Input> = sources.files.iter().cloned().map(Input::File).collect();
-    let options = Options {
+    let compiled = match entry.is_empty() {
+        true => leno::compile(&inputs, &reading(sources)),
+        false => leno::compile_open(&inputs, entry, &reading(sources)),
+    };
+    match compiled {
+        Ok(compiled) => {
+            compiled.warnings.iter().for_each(|warning| say(&warning.rendered));
+            Ok(compiled)
+        }
+        Err(failure) => {
+            say(&failure.to_string());
+            Err(Status::BadInput)
+        }
+    }
+}
+
+/// How the user wants the files to be read.
+fn reading(sources: &Sources) -> Options {
+    Options {
         preprocess: Preprocess {
             cc: sources.cc.clone(),
             flags: sources.preprocessor_flags.clone(),
@@ -553,20 +636,6 @@ fn load_open(sources: &Sources, entry: &[String]) -> Result<Compiled, Status> {
         },
         check_signed_overflow: sources.check_overflow,
         color: io::stderr().is_terminal(),
-    };
-    let compiled = match entry.is_empty() {
-        true => leno::compile(&inputs, &options),
-        false => leno::compile_open(&inputs, entry, &options),
-    };
-    match compiled {
-        Ok(compiled) => {
-            compiled.warnings.iter().for_each(|warning| say(&warning.rendered));
-            Ok(compiled)
-        }
-        Err(failure) => {
-            say(&failure.to_string());
-            Err(Status::BadInput)
-        }
     }
 }
 

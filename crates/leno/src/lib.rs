@@ -48,6 +48,7 @@
 
 mod checking;
 mod execution;
+mod linearizing;
 mod proving;
 mod reading;
 
@@ -60,7 +61,9 @@ pub use leno_engine::{
 };
 pub use leno_ir::interp::Ending;
 pub use leno_ir::program::Program;
+pub use leno_linear::{ClientOptions, OperationNames};
 pub use leno_predict::{PredictOptions, Prediction, Verdict as PredictionVerdict};
+pub use linearizing::{LinearizeError, LinearizeOptions, Linearized, linearize};
 pub use reading::{compile, compile_open, is_boolean};
 
 use std::path::Path;

@@ -11,7 +11,7 @@ use leno_predict::{AtomicBlocks, Encoding, Model, PredictOptions, Prediction, Re
 use leno_record::{RecordOptions, Recorded, Recorder, program_name};
 use leno_replay::{ReplayOptions, Replayed};
 use leno_report::WitnessFile;
-use leno_trace::{MAGIC, Trace};
+use leno_trace::{MAGIC, Record as TraceRecord, Trace};
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
@@ -21,6 +21,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
+use std::process::ExitStatus;
 use std::time::{Duration, Instant};
 
 #[derive(Args, Debug)]
@@ -317,7 +318,27 @@ fn predict_program(ask: &Predict) -> Result<Status, Status> {
     if ask.trace.is_none() {
         let _ = fs::remove_file(&scratch);
     }
-    predict_recorded(ask, &compiled, &sources, &trace?)
+    let trace = trace?;
+    let ended = how_it_ended(recorded.status, &trace);
+    predict_recorded(ask, &compiled, &sources, &trace, ended)
+}
+
+/// Signals that end a run which goes wrong, with their numbers.
+const CRASHES: [(i32, &str); 5] = [(4, "SIGILL"), (6, "SIGABRT"), (7, "SIGBUS"), (8, "SIGFPE"), (11, "SIGSEGV")];
+
+/// What a run leaves open that did not come to an end of its own.
+fn how_it_ended(status: Option<ExitStatus>, trace: &Trace) -> Option<String> {
+    let Some(status) = status else {
+        return Some(
+            "what the run would have done later: it took longer than --run-timeout, and was killed".to_string(),
+        );
+    };
+    let signal = status.signal()?;
+    let (_, name) = CRASHES.into_iter().find(|(number, _)| *number == signal)?;
+    // (Who calls `abort`, or whose assertion fails, ends on purpose.)
+    let is_end = |record| matches!(record, TraceRecord::End { .. } | TraceRecord::Failed { .. });
+    let is_on_purpose = trace.threads().any(|thread| trace.records(thread).any(is_end));
+    (!is_on_purpose).then(|| format!("why the run itself was ended by {name}"))
 }
 
 fn open_trace(path: &Path) -> Result<Trace, Status> {
@@ -343,16 +364,23 @@ fn predict_again(ask: &Predict, path: &Path) -> Result<Status, Status> {
         return Err(wrong(format!("its program was in `{}`: {error}", directory.display())));
     }
     let compiled = load_to_run(&sources, &run.args)?;
-    predict_recorded(ask, &compiled, &sources, &trace)
+    predict_recorded(ask, &compiled, &sources, &trace, None)
 }
 
-fn predict_recorded(ask: &Predict, compiled: &Compiled, sources: &Sources, trace: &Trace) -> Result<Status, Status> {
+fn predict_recorded(
+    ask: &Predict,
+    compiled: &Compiled,
+    sources: &Sources,
+    trace: &Trace,
+    ended: Option<String>,
+) -> Result<Status, Status> {
     for damage in &trace.damage {
         say(&format!("warning: {damage}; what comes before it is used\n"));
     }
     let mut options = predict_options(ask)?;
     options.input = lines_of(&trace.description, b"input").next().unwrap_or_default();
-    let prediction = predict(&compiled.program, trace, &options);
+    let mut prediction = predict(&compiled.program, trace, &options);
+    prediction.gaps.extend(ended);
     if ask.stats {
         show_stats(&prediction);
     }
@@ -367,10 +395,18 @@ fn asked_for(names: &[String]) -> Result<(Properties, AtomicBlocks), Status> {
         (false, true) => AtomicBlocks::None,
         (false, false) => AtomicBlocks::All,
     };
-    match others.is_empty() && !atomicity.is_empty() {
-        true => Ok((Properties::NONE, blocks)),
-        false => Ok((properties(&others)?, blocks)),
+    if others.is_empty() && !atomicity.is_empty() {
+        return Ok((Properties::NONE, blocks));
     }
+    let selected = properties(&others)?;
+    // (Memory safety by its name is what a run can show of it; `leak` and `memtrack` by theirs are refused.)
+    let asks_for_leaks =
+        selected.leak || (selected.memtrack && !selected.memory) || others.iter().any(|name| name == "memtrack");
+    if asks_for_leaks {
+        say("error: prediction does not decide `leak` and `memtrack`\n  = help: `leno check` does\n");
+        return Err(Status::BadInput);
+    }
+    Ok((Properties { memtrack: false, ..selected }, blocks))
 }
 
 fn predict_options(ask: &Predict) -> Result<PredictOptions, Status> {
@@ -473,6 +509,9 @@ fn report(
         let weak_order = Facts::new(program).features().weak_order.filter(|_| covers_all);
         let consistency = if weak_order.is_some() { ", under sequential consistency" } else { "" };
         let _ = writeln!(out, "{verdict}: {reach}{consistency}");
+        for left_out in &prediction.left_out {
+            let _ = writeln!(out, "  leaves out: {left_out}");
+        }
         if let Some(span) = weak_order {
             say(&leno_report::text::weak_order(program, span));
             if !ask.quiet {

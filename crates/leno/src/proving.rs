@@ -39,15 +39,16 @@ impl Checking<'_> {
         Task { properties, ..self.task.clone() }
     }
 
-    /// What the staged engine says, and what was proved meanwhile.
-    pub fn staged_beside_prover(&self, timeout: Option<Duration>) -> (Checked, Option<Proved>) {
+    /// What the staged engine says, how long that took, and what was proved meanwhile.
+    pub fn staged_beside_prover(&self, timeout: Option<Duration>) -> (Checked, Duration, Option<Proved>) {
         let properties = self.provable();
         if properties == Properties::NONE {
-            return (self.ask(&self.options.staged, timeout), None);
+            let first = self.ask(&self.options.staged, timeout);
+            return (first, self.start.elapsed(), None);
         }
         let (stop_staged, stop_prover) = (self.options.cancel.below(), self.options.cancel.below());
         let is_staged_done = AtomicBool::new(false);
-        let (first, outcome) = thread::scope(|scope| {
+        let (first, time, outcome) = thread::scope(|scope| {
             let prover = scope.spawn(|| {
                 wait(&is_staged_done, ALONE);
                 let task = Task { properties, ..self.task.clone() };
@@ -62,16 +63,17 @@ impl Checking<'_> {
                 Some(outcome)
             });
             let first = self.ask_until(&self.options.staged, timeout, &stop_staged);
+            let time = self.start.elapsed();
             if !matches!(first.verdict, Verdict::Unknown(_)) {
                 stop_prover.request(Stop::Cancelled);
             }
             is_staged_done.store(true, Ordering::Relaxed);
             prover.thread().unpark();
-            (first, prover.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            (first, time, prover.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
         });
         let is_proved = |outcome: &Outcome| outcome.verdict == leno_engine::Verdict::Safe;
         let proved = outcome.filter(is_proved).map(|outcome| Proved { properties, safe: self.conclude(outcome) });
-        (first, proved)
+        (first, time, proved)
     }
 
     /// The verdict, if the prover has answered everything.

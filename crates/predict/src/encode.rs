@@ -21,6 +21,7 @@
 
 pub(crate) mod causal_model;
 mod memory;
+mod outside_order;
 mod program_order;
 pub(crate) mod release_acquire;
 pub(crate) mod synchronisation;
@@ -98,6 +99,7 @@ impl Encoded {
         encoded.memory(ctp, model);
         encoded.locks(ctp);
         encoded.conditions(ctp);
+        encoded.outside_order(ctp);
         if model == Model::HappensBefore {
             encoded.happens_before(ctp);
         }

@@ -309,6 +309,7 @@ impl Reader {
             clock: at.clock,
             guard: thread.guard.take().unwrap_or(terms.bool(true)),
             kind,
+            tried: Rc::default(),
             locks: Rc::new(thread.held.iter().map(|(lock, _)| (*lock, false)).collect()),
             section: None,
             block: thread.transaction.map(|(id, _)| id),
@@ -339,7 +340,7 @@ impl Reader {
         let variables = self.variables.len();
         let thread = |(id, thread): (ThreadIndex, &ThreadReader)| {
             let (name, events) = (thread.name.clone(), thread.events.clone());
-            (id, ThreadEvents { name, events, finished: false, inputs: Vec::new() })
+            (id, ThreadEvents { name, events, finished: false, points: 0, inputs: Vec::new() })
         };
         let ctp = TraceProgram {
             terms,
@@ -351,6 +352,7 @@ impl Reader {
             blocks: Rc::new(self.transactions),
             last_accesses: Vec::new(),
             gaps: Vec::new(),
+            left_out: Vec::new(),
             accesses: self.events.len() as u64,
             callbacks: Callbacks::default(),
             is_interrupted: false,

@@ -17,12 +17,12 @@
 //! |---|---|
 //! | `thread` | the state of one thread |
 //! | `listener` | what the walk reports |
-//! | `control`, `instructions`, `accesses`, `addresses`, `calls`, `synchronisation` | one step of a thread |
+//! | `control`, `instructions`, `accesses`, `addresses`, `calls`, `outside`, `synchronisation` | one step of a thread |
 //! | `concolic` | values: recorded bits and a term |
 //! | `objects`, `memory`, `load_table` | the objects of the run, private memory, loads without records |
 //! | `untaken_branch`, `blocked_at_end` | what was nearly done: a failing branch, a step that the run ended before |
 //! | `sharing_pass` | the listener of the first walk: which memory threads share |
-//! | `problem` | why a walk stops |
+//! | `problem`, `left_out` | why a walk stops, and which reorderings it does not look at |
 
 pub(crate) mod accesses;
 pub(crate) mod addresses;
@@ -31,10 +31,12 @@ pub(crate) mod calls;
 pub(crate) mod concolic;
 pub(crate) mod control;
 pub(crate) mod instructions;
+pub(crate) mod left_out;
 pub(crate) mod listener;
 pub(crate) mod load_table;
 pub(crate) mod memory;
 pub(crate) mod objects;
+pub(crate) mod outside;
 pub(crate) mod problem;
 pub(crate) mod sharing_pass;
 pub(crate) mod synchronisation;
@@ -44,13 +46,13 @@ pub(crate) mod untaken_branch;
 use crate::program::event::Kind;
 use crate::program::term_migration::TermMigration;
 use crate::walk::concolic::ConcolicValue;
-use crate::walk::listener::{Boundary, Listener, Location, Position};
+use crate::walk::listener::{Boundary, LeftOut, Listener, Location, Position};
 use crate::walk::load_table::RecordCursor;
 use crate::walk::memory::{InitialBytes, Memory};
 use crate::walk::objects::Instances;
 use crate::walk::problem::{WalkEnd, WalkProblem};
 use crate::walk::thread::{ThreadState, ThreadSummary, ThreadWalk, ThreadWalks};
-use leno_ir::program::{BlockId, FuncId, Place, Program};
+use leno_ir::program::{BlockId, FuncId, Place, Program, Span};
 use leno_logic::limits::{Limits, Stop};
 use leno_logic::term::Terms;
 use leno_trace::{Record, ThreadIndex, ThreadPrivate, Trace};
@@ -76,6 +78,10 @@ pub struct Walk<'p, 't, L> {
     pub(crate) markers: BTreeMap<FuncId, Boundary>,
     /// By handle: the thread that was started with it.
     pub(crate) handles: BTreeMap<u64, ThreadIndex>,
+    /// Functions outside of the program that have called back what is in it.
+    pub(crate) callbacks: BTreeSet<String>,
+    /// Where reorderings are not looked at, and why.
+    pub(crate) left_out: BTreeMap<LeftOut, BTreeMap<(usize, u32), Span>>,
     pub listener: L,
     limits: &'t Limits,
     steps: u64,
@@ -119,6 +125,8 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
             barriers: BTreeMap::new(),
             markers: markers(program),
             handles: BTreeMap::new(),
+            callbacks: BTreeSet::new(),
+            left_out: BTreeMap::new(),
             listener,
             limits,
             steps: 0,
@@ -187,7 +195,8 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
             migrate(&mut thread.result);
         }
         for thread in threads.iter_mut() {
-            thread.barrier_tickets.values_mut().for_each(|ticket| *ticket = terms.term(*ticket));
+            let kept = thread.barrier_tickets.values_mut().chain(thread.tried.values_mut());
+            kept.for_each(|term| *term = terms.term(*term));
         }
     }
 

@@ -1,6 +1,7 @@
 //! Results, written down: outcomes for people ([`text`]), and witness files ([`WitnessFile`], described in
 //! `docs/witness.md`).
 
+mod call_sites;
 mod fingerprint;
 pub mod text;
 mod witness_file;

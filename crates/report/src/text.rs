@@ -14,6 +14,7 @@
 //!   …
 //! ```
 
+use crate::call_sites;
 use leno_c::diagnostic::render_excerpt;
 use leno_engine::{Assumption, Covered, Properties, Unknown};
 use leno_ir::program::{Program, Span};
@@ -104,29 +105,39 @@ pub fn violation(program: &Program, witness: &Witness, replayed: Option<&Replaye
 }
 
 fn evidence(program: &Program, witness: &Witness, replayed: Option<&Replayed>) -> String {
-    let mut report = report_witness(program, witness);
+    let (claim, moved) = call_sites::shown(program, witness);
+    let mut report = report_witness(program, witness, &claim);
+    // What a replay says of places in models is said of the calls that lead there.
+    let outside = |text: &str| {
+        let names = moved.iter().filter_map(|(from, to)| Some((place(program, *from)?, place(program, *to)?)));
+        names.fold(text.to_string(), |text, (from, to)| text.replacen(&from, &to, 1))
+    };
     match replayed {
-        Some(Replayed::Confirmed { how }) => _ = writeln!(report, "\nConfirmed on the real program: {how}"),
-        Some(Replayed::NotConfirmed { why }) => _ = writeln!(report, "\nNot confirmed on the real program: {why}"),
+        Some(Replayed::Confirmed { how }) => _ = writeln!(report, "\nConfirmed on the real program: {}", outside(how)),
+        Some(Replayed::NotConfirmed { why }) => {
+            _ = writeln!(report, "\nNot confirmed on the real program: {}", outside(why));
+        }
         None => {}
     }
     report
 }
 
+fn place(program: &Program, span: Span) -> Option<String> {
+    let file = program.files.get(span.file).filter(|_| span.line > 0)?;
+    Some(format!("{file}:{}", span.line))
+}
+
 /// A violation in a line: what, and where.
-pub fn summary(program: &Program, claim: &Claim) -> String {
-    let spans = match claim {
+pub fn summary(program: &Program, witness: &Witness) -> String {
+    let (claim, _) = call_sites::shown(program, witness);
+    let spans = match &claim {
         Claim::Violation { span, .. } => vec![*span],
         Claim::Race { first, second, .. } => vec![first.span, second.span],
         Claim::Atomicity { first, between, .. } => vec![first.span, between.span],
         Claim::Deadlock { waiting } => waiting.iter().map(|waiting| waiting.span).collect(),
     };
-    let title = title(claim);
-    let place = |span: Span| {
-        let file = program.files.get(span.file).filter(|_| span.line > 0)?;
-        Some(format!("{file}:{}", span.line))
-    };
-    let places: Vec<String> = spans.into_iter().filter_map(place).collect();
+    let title = title(&claim);
+    let places: Vec<String> = spans.into_iter().filter_map(|span| place(program, span)).collect();
     if places.is_empty() { title.to_string() } else { format!("{title} at {}", places.join(" and ")) }
 }
 
@@ -139,9 +150,9 @@ fn title(claim: &Claim) -> &'static str {
     }
 }
 
-fn report_witness(program: &Program, witness: &Witness) -> String {
+fn report_witness(program: &Program, witness: &Witness, claim: &Claim) -> String {
     let mut out = String::new();
-    match &witness.claim {
+    match claim {
         Claim::Violation { thread, span, message, .. } => {
             add_excerpt(&mut out, program, *span);
             let _ = writeln!(out, "  = in thread {thread}: {message}");
@@ -192,9 +203,8 @@ fn add_steps(out: &mut String, program: &Program, steps: &[Step]) {
     let shown: Vec<(&Step, String)> = steps
         .iter()
         .filter_map(|step| {
-            let file =
-                program.files.get(step.span.file).filter(|file| step.span.line > 0 && !file.starts_with("<leno>"))?;
-            Some((step, format!("{file}:{}", step.span.line)))
+            let shown = place(program, step.span).filter(|_| !call_sites::is_in_model(program, step.span))?;
+            Some((step, shown))
         })
         .collect();
     let thread_width = shown.iter().map(|(step, _)| step.thread.len()).max().unwrap_or(0);

@@ -55,8 +55,19 @@ pub struct Overwritten {
     pub condition: Term,
     /// It is a text: one of the bytes is the zero at its end.
     pub is_text: bool,
+    /// It is a text that is printed, from which none of the texts that are read may be taken.
+    pub is_printed: bool,
+    /// It is a row of numbers, which are less than these.
+    pub limits: Option<Limits>,
     /// As of a [`Read`].
     pub parameter: u32,
+}
+
+/// Numbers of so many bytes each, one after the other from the beginning, and what they are less than.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    pub bytes: u32,
+    pub below: &'static [u64],
 }
 
 /// What a call does.
@@ -74,6 +85,8 @@ pub struct Effect {
     pub may_overrun: bool,
     /// It reads something that is not among its reads.
     pub reads_more: bool,
+    /// Its format asks for arguments that are not there.
+    pub lacks_arguments: bool,
 }
 
 /// The name that a function has in the standard.
@@ -107,9 +120,26 @@ pub fn call(around: &mut impl Surroundings, function: &Function, values: &[Optio
     let touches = touches(name);
     for touch in touches {
         call.touch(*touch)?;
+        if call.effect.lacks_arguments {
+            return Some(call.effect);
+        }
     }
     call.constrain_result()?;
     Some(call.effect)
+}
+
+/// What the numbers are less than that a function writes which tells the time: seconds up to the year 2242, and a fraction of
+/// a second; or the fields of a date. (Nothing is known of the year.)
+fn limits(name: &str, word: u64) -> Option<Limits> {
+    let bytes = word as u32;
+    match name {
+        "clock_gettime" => Some(Limits { bytes, below: &[1 << 33, 1_000_000_000] }),
+        "gettimeofday" => Some(Limits { bytes, below: &[1 << 33, 1_000_000] }),
+        "gmtime_r" | "localtime_r" | "mktime" | "timegm" => {
+            Some(Limits { bytes: 4, below: &[61, 60, 24, 32, 12, 1 << 32, 7, 366, 2] })
+        }
+        _ => None,
+    }
 }
 
 /// A call whose effect is being collected.
@@ -176,12 +206,29 @@ impl<S: Surroundings> Call<'_, S> {
         let Some(result) = self.effect.result else { return Some(()) };
         match self.name {
             "gettimeofday" | "clock_gettime" => self.effect.result = Some(self.number(0)),
+            "gmtime_r" | "localtime_r" | "asctime_r" | "ctime_r" => self.effect.result = self.argument(1),
+            "strftime" => {
+                let size = self.known(1)?;
+                let most = self.number(size.saturating_sub(1).into());
+                let fits = self.around.terms().ule(result, most);
+                self.effect.constraints.push(fits);
+            }
             "fgets" | "fgets_unlocked" => {
                 let (buffer, null) = (self.argument(0)?, self.number(0));
                 let result = self.returns_unless_plain(buffer, null);
                 let fails = self.around.terms().eq(result, null);
                 let succeeds = self.around.terms().not(fails);
                 self.effect.writes.iter_mut().for_each(|write| write.condition = succeeds);
+            }
+            "sprintf" | "vsprintf" | "snprintf" | "vsnprintf" if !self.effect.lacks_arguments => {
+                let (most, is_exact) = self.longest().unwrap_or((u64::MAX, false));
+                let most = self.number(most.min(i32::MAX as u64).into());
+                if is_exact {
+                    self.effect.result = Some(most);
+                } else {
+                    let fits = self.around.terms().ule(result, most);
+                    self.effect.constraints.push(fits);
+                }
             }
             "read" | "pread" | "pread64" => self.returns_count(result, 2, true)?,
             "fread" | "fread_unlocked" => self.returns_count(result, 2, false)?,
@@ -258,10 +305,10 @@ impl<S: Surroundings> Call<'_, S> {
         }
         let room = known.and_then(|known| self.around.room(known));
         let bytes = match extent {
-            Extent::Printed => self.longest().map(|longest| longest + 1),
+            Extent::Printed => self.longest().map(|(longest, _)| longest.saturating_add(1)),
             Extent::PrintedWithin(index) => {
                 let most = self.known(index as usize)?;
-                Some(self.longest().map_or(most, |longest| most.min(longest + 1)))
+                Some(self.longest().map_or(most, |(longest, _)| most.min(longest.saturating_add(1))))
             }
             extent => Some(self.bytes(extent)?),
         };
@@ -277,8 +324,12 @@ impl<S: Surroundings> Call<'_, S> {
                 room?
             }
         };
-        let is_text = matches!(extent, Extent::Printed | Extent::PrintedWithin(_)) || self.name.starts_with("fgets");
-        self.effect.writes.push(Overwritten { address, bytes, condition: Term::TRUE, is_text, parameter });
+        let is_printed = matches!(extent, Extent::Printed | Extent::PrintedWithin(_));
+        let is_text = is_printed || matches!(self.name, "fgets" | "fgets_unlocked" | "asctime_r" | "ctime_r");
+        let limits = limits(self.name, self.around.model().pointer_bytes());
+        let condition = Term::TRUE;
+        let write = Overwritten { address, bytes, condition, is_text, is_printed, limits, parameter };
+        self.effect.writes.push(write);
         Some(())
     }
 
@@ -327,7 +378,9 @@ impl<S: Surroundings> Call<'_, S> {
                 None => return None,
             };
             let (parameter, is_text) = (arguments.parameter(), matches!(directive.conversion, b's' | b'['));
-            self.effect.writes.push(Overwritten { address, bytes, condition, is_text, parameter });
+            let (is_printed, limits) = (false, None);
+            let write = Overwritten { address, bytes, condition, is_text, is_printed, limits, parameter };
+            self.effect.writes.push(write);
         }
         Some(())
     }
@@ -359,7 +412,12 @@ impl<S: Surroundings> Call<'_, S> {
         }
         let area = self.first_argument(arguments)?;
         let parameter = arguments.parameter();
+        let room = if area == 0 { Some(0) } else { self.around.room(area) };
         for placed in directives {
+            if room.is_some_and(|room| placed.ends_at > room) {
+                self.effect.lacks_arguments = true;
+                return Some(());
+            }
             match self.printed(&placed, area)? {
                 Printed::Value => {}
                 Printed::Text { address, most } => {
@@ -369,49 +427,75 @@ impl<S: Surroundings> Call<'_, S> {
                     }
                 }
                 Printed::Count { address, bytes } => {
-                    let condition = Term::TRUE;
-                    self.effect.writes.push(Overwritten { address, bytes, condition, is_text: false, parameter });
+                    let (condition, is_text, is_printed, limits) = (Term::TRUE, false, false, None);
+                    let write = Overwritten { address, bytes, condition, is_text, is_printed, limits, parameter };
+                    self.effect.writes.push(write);
                 }
             }
         }
         Some(())
     }
 
-    /// The most bytes that a function that prints to memory may print.
-    fn longest(&mut self) -> Option<u64> {
+    /// The most bytes that a function that prints to memory may print, and whether it prints just so many.
+    fn longest(&mut self) -> Option<(u64, bool)> {
         let (format, arguments) = touches(self.name).iter().find_map(|touch| match touch {
             Touch::Prints { format, arguments } => Some((*format, *arguments)),
             _ => None,
         })?;
         let text = self.argument(format as usize)?;
         let text = self.around.constant_text(text)?;
-        let mut longest = text.len() as u64;
+        let directives = PlacedPrint::all(&text, self.around.model().pointer_bytes())?;
+        let (mut longest, mut is_exact) = (text.len() as u64, true);
+        if directives.is_empty() {
+            return Some((longest, is_exact));
+        }
         let area = self.first_argument(arguments)?;
-        for placed in PlacedPrint::all(&text, self.around.model().pointer_bytes())? {
-            let printed = self.printed(&placed, area)?;
-            let PlacedPrint { directive, letters, .. } = placed;
-            let width = match directive.width {
+        for placed in directives {
+            let width = match placed.directive.width {
                 Some(Count::Argument(_)) => return None,
                 Some(Count::Number(width)) => width,
                 None => 0,
             };
-            let most = match (printed, directive.conversion, directive.precision) {
-                (Printed::Text { address, most }, _, _) => {
-                    let address = self.around.terms().as_bits(address);
-                    let room = address.and_then(|address| self.around.room(address as u64));
-                    room.unwrap_or(u64::MAX).min(most.unwrap_or(u64::MAX))
-                }
-                (Printed::Count { .. }, _, _) => 0,
-                (_, b'%' | b'c', _) => 1,
-                (_, b'd' | b'i' | b'u', None) if directive.length.bytes(8) <= 4 => 11,
-                (_, b'd' | b'i' | b'u', None) => 20,
-                // Octal digits, a sign and a prefix.
-                (_, b'o' | b'x' | b'X' | b'p', None) => 25,
-                _ => return None,
-            };
-            longest = longest.checked_add(most.max(width))?.saturating_sub(letters as u64);
+            let (most, is_all) = self.longest_piece(&placed, area)?;
+            is_exact &= is_all;
+            longest = longest.checked_add(most.max(width))?.saturating_sub(placed.letters as u64);
         }
-        Some(longest)
+        Some((longest, is_exact))
+    }
+
+    /// The same for what a directive prints, before it is filled up to its width.
+    fn longest_piece(&mut self, placed: &PlacedPrint, area: u64) -> Option<(u64, bool)> {
+        let directive = placed.directive;
+        Some(match (self.printed(placed, area)?, directive.conversion, directive.precision) {
+            (Printed::Text { address, most }, _, _) => {
+                let most = most.unwrap_or(u64::MAX);
+                if let Some(text) = self.around.constant_text(address) {
+                    return Some(((text.len() as u64).min(most), true));
+                }
+                let address = self.around.terms().as_bits(address);
+                let room = address.and_then(|address| self.around.room(address as u64));
+                // (With a zero at its end, if it is not cut.)
+                (room.map_or(u64::MAX, |room| room.saturating_sub(1)).min(most), false)
+            }
+            (Printed::Count { .. }, _, _) => (0, true),
+            (_, b'%' | b'c', _) => (1, true),
+            (_, b'd' | b'i' | b'u', None) => {
+                let bytes = directive.length.bytes(self.around.model().pointer_bytes());
+                let value = self.around.word_at(area + placed.value_at)?;
+                match self.around.terms().as_bits(value) {
+                    Some(bits) if bytes == 4 && !directive.plus && !directive.space => {
+                        let is_signed = directive.conversion != b'u';
+                        let digits = if is_signed { (bits as i32).to_string() } else { (bits as u32).to_string() };
+                        (digits.len() as u64, true)
+                    }
+                    _ if bytes <= 4 => (11, false),
+                    _ => (21, false),
+                }
+            }
+            // Octal digits, a sign and a prefix.
+            (_, b'o' | b'x' | b'X' | b'p', None) => (25, false),
+            _ => return None,
+        })
     }
 
     /// What a directive prints, whose arguments are in this area. None if it is not known where that is.

@@ -43,7 +43,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 pub const MAGIC: [u8; 8] = *b"LENOTRAC";
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 const HEADER: usize = 32;
 const CHUNK: usize = 65536;
 const CHUNK_HEADER: usize = 40;

@@ -21,10 +21,12 @@
 //! ```
 
 mod file;
+mod outside;
 mod private;
 mod record;
 
 pub use file::{MAGIC, Trace, TraceError, VERSION, checksum, header};
+pub use outside::Communication;
 pub use private::{Callbacks, ThreadPrivate, Unrecorded, errno_object};
 pub use record::{LOAD_TABLE_BYTES, Record, Records, RecordsEnd};
 

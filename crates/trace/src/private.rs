@@ -7,6 +7,7 @@
 //! - no two threads access the same instance of it ([`SharedObjects`]),
 //! - no function without a body writes it (`errno` is written by all of them), no function that external code may call
 //!   back (a signal handler, for instance) accesses it, and no access of it is volatile,
+//! - no pointer to it may leave the program as bytes or as a text, if such a pointer may come back,
 //! - it holds no synchronisation object, whose bytes the system changes.
 //!
 //! A load or store is *unrecorded* if all objects that it may access are private, or (for a load) never written at all.
@@ -17,8 +18,11 @@
 
 use leno_ir::callgraph::CallGraph;
 use leno_ir::index::{Idx, IndexVec};
+use leno_ir::library_memory::{Extent, Touch, standard_name, touches};
 use leno_ir::points_to::{AbstractId, AbstractObject, ObjectSet, PointsTo, for_each_op};
-use leno_ir::program::{BlockId, Body, Expr, FuncId, ObjectId, ObjectKind, Op, Order, Place, Program, SlotId, Storage};
+use leno_ir::program::{
+    BlockId, Body, Callee, Expr, FuncId, ObjectId, ObjectKind, Op, Order, Place, Program, SlotId, Storage,
+};
 use leno_ir::sharing::{SharedObjects, Sharing};
 use leno_ir::visit::AccessKind;
 use std::collections::BTreeSet;
@@ -234,6 +238,7 @@ fn exposed(program: &Program, points_to: &PointsTo, callbacks: &[bool]) -> (Obje
     let mut written = ObjectSet::new();
     let errno = errno_object(program).and_then(|id| points_to.object(AbstractObject::Static(id)));
     exposed.union_with(&errno.into_iter().collect());
+    let brings_back = program.functions.iter().any(|function| brings_pointers(&function.name));
     for (id, function) in program.functions.iter_enumerated() {
         for_each_op(id, function, |_, op| {
             let accessed = points_to.may_access(program, id, op);
@@ -241,8 +246,11 @@ fn exposed(program: &Program, points_to: &PointsTo, callbacks: &[bool]) -> (Obje
             let is_always_recorded = match op {
                 Op::Sync { .. } => true,
                 // What a function without a body writes; the others are looked at themselves.
-                Op::Call { .. } => {
+                Op::Call { callee, args, .. } => {
                     exposed.union_with(&accessed.written);
+                    if let (true, Callee::Direct(target)) = (brings_back, callee) {
+                        exposed.union_with(&sent_away(program, points_to, id, *target, args));
+                    }
                     false
                 }
                 op => op.access().is_some_and(|(access, _)| access.volatile),
@@ -261,6 +269,45 @@ fn exposed(program: &Program, points_to: &PointsTo, callbacks: &[bool]) -> (Obje
         });
     }
     (exposed, written)
+}
+
+/// Whether a library function may bring back a pointer that was sent away: through a pipe, as a text, in a file.
+fn brings_pointers(name: &str) -> bool {
+    let name = standard_name(name);
+    matches!(name, "read" | "pread" | "pread64" | "fread" | "fread_unlocked" | "fgets" | "fgets_unlocked" | "getenv")
+        || touches(name).iter().any(|touch| matches!(touch, Touch::Scans { .. }))
+}
+
+/// What can be reached through pointers that a call of a library function sends away as bytes or as a text.
+fn sent_away(program: &Program, points_to: &PointsTo, caller: FuncId, target: FuncId, args: &[Expr]) -> ObjectSet {
+    let function = &program.functions[target];
+    if !matches!(function.body, Body::External(_)) {
+        return ObjectSet::new();
+    }
+    let mut sent = ObjectSet::new();
+    let name = standard_name(&function.name);
+    for touch in touches(name) {
+        let buffer = match touch {
+            Touch::Reads(index, Extent::Bytes(_) | Extent::Product(..)) => *index,
+            Touch::Prints { format, arguments } if shows_pointers(program, args.get(*format as usize)) => {
+                arguments.parameter()
+            }
+            _ => continue,
+        };
+        if let Some(buffer) = args.get(buffer as usize) {
+            sent.union_with(&points_to.reachable(&points_to.points_to(caller, buffer)));
+        }
+    }
+    sent
+}
+
+/// Whether a format is not known to have no `%p`.
+fn shows_pointers(program: &Program, format: Option<&Expr>) -> bool {
+    let Some(Expr::Object(object)) = format else { return true };
+    let object = &program.objects[*object];
+    let text = if object.kind == ObjectKind::Constant { object.text(0) } else { None };
+    // (Any number may be an address.)
+    text.is_none_or(|text| text.windows(2).any(|pair| pair[0] == b'%' && !matches!(pair[1], b's' | b'c' | b'%')))
 }
 
 fn effects(program: &Program, points_to: &PointsTo, callbacks: &[bool]) -> Callbacks {

@@ -50,6 +50,14 @@ pub enum Record {
     /// A call of a function that is not part of the program, and its return.
     Call,
     Return(u128),
+    /// A library function has read or written this memory, between its call and its return.
+    Touched {
+        address: u64,
+        bytes: u64,
+        writes: bool,
+    },
+    /// Sixteen bytes of such memory, in order; more than there are, at the end.
+    Bytes(u128),
     /// A synchronisation step that may have waited, after it was made.
     Sync {
         clock: u64,
@@ -237,6 +245,11 @@ fn decode(bytes: &[u8], seen: u64) -> Option<(Record, usize)> {
         0x14 => (Record::Return(short(16)?), 16),
         0x15 => (Record::PrivateAllocation { address: word(0)?, bytes: word(1)? }, 16),
         0x16 => (Record::Return(word(0)?.into()), 8),
+        0x17 => {
+            let word = word(1)?;
+            (Record::Touched { address: self::word64(body, 0)?, bytes: word & !(1 << 63), writes: word >> 63 != 0 }, 16)
+        }
+        0x18 => (Record::Bytes(short(16)?), 16),
         0x20 => (Record::Sync { clock: word(0)?, result: word(1)? as i64 }, 16),
         0x21 => (Record::Release { clock: word(0)? }, 8),
         0x22 => (Record::Result(word(0)? as i64), 8),

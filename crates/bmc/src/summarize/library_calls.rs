@@ -16,7 +16,7 @@ use leno_ir::library_memory::holds_arguments;
 use leno_ir::program::{DataModel, Expr, FuncId, LocalId, ObjectKind};
 use leno_logic::term::{Sort, Term, Terms};
 use leno_symbolic::contents::Initial;
-use leno_symbolic::library_calls::{Overwritten, Read, ReadLength, Surroundings, call, standard_name};
+use leno_symbolic::library_calls::{Limits, Overwritten, Read, ReadLength, Surroundings, call, standard_name};
 
 /// The most bytes that a function may access in one piece.
 const MOST_BYTES: u64 = 1 << 16;
@@ -80,6 +80,10 @@ impl Execution<'_> {
         if effect.reads_more && (memory || race) {
             self.doubt(state.path, name);
         }
+        if effect.lacks_arguments {
+            self.violate(ViolationKind::OutOfBounds, state.path);
+            return Ok(None);
+        }
         self.skeleton.constraints.extend(effect.constraints);
         self.skeleton.no_input.extend(effect.plain);
         let reads: Vec<Read> = if memory || race { effect.reads } else { Vec::new() };
@@ -108,21 +112,51 @@ impl Execution<'_> {
         name: &str,
         targets: &dyn Fn(&Self, u32) -> ObjectSet,
     ) -> Result<Option<State>, Refused> {
+        // The bytes of texts that are read, with the conditions under which they are.
+        let mut letters = Vec::new();
         for read in reads {
             let targets = targets(self, read.parameter);
             let next = match read.length {
                 ReadLength::Bytes(bytes) => self.read_bytes(state, read.address, bytes, targets, name)?,
-                ReadLength::Text { most } => self.read_text(state, read.address, most, targets, name)?,
+                ReadLength::Text { most } => self.read_text(state, read.address, most, targets, name, &mut letters)?,
             };
             let Some(next) = next else { return Ok(None) };
             state = next;
         }
         for write in writes {
             let targets = targets(self, write.parameter);
+            if write.is_printed {
+                let Some(next) = self.stay_apart(state, write, &letters, name) else { return Ok(None) };
+                state = next;
+            }
             let Some(next) = self.overwrite(state, write, targets, name)? else { return Ok(None) };
             state = next;
         }
         Ok(Some(state))
+    }
+
+    /// A text must not be printed to where some of it comes from (C11 7.21.6.5p2). Its first byte is written in any case. How
+    /// far it goes is not known here, so that bytes that are read behind the first one leave a doubt.
+    fn stay_apart(&mut self, state: State, write: Overwritten, letters: &[(Term, Term)], name: &str) -> Option<State> {
+        let width = self.terms.width(write.address);
+        let size = self.terms.bits(width, write.bytes.into());
+        let mut overlaps = vec![Term::FALSE];
+        for &(place, read) in letters.iter().filter(|_| write.bytes > 0) {
+            let is_first = self.terms.eq(place, write.address);
+            overlaps.push(self.terms.and2(read, is_first));
+            let distance = self.terms.sub(place, write.address);
+            let is_behind = self.terms.ult(distance, size);
+            let is_other = self.terms.not(is_first);
+            let may_be = self.terms.and(&[state.path, read, is_behind, is_other]);
+            if self.terms.as_bool(may_be) != Some(false) {
+                self.skeleton.doubts.push((may_be, format!("the source and the target of `{name}` may overlap")));
+            }
+        }
+        let overlaps = self.terms.or(&overlaps);
+        let goes_wrong = self.terms.and2(state.path, overlaps);
+        self.violate_at(ViolationKind::OverlappingCopy, goes_wrong, self.current);
+        let is_apart = self.terms.not(overlaps);
+        self.restrict(state, is_apart)
     }
 
     /// What a function accesses here is not followed.
@@ -171,7 +205,7 @@ impl Execution<'_> {
         Ok(Some(state))
     }
 
-    /// Reads a text: up to a zero, or `most` bytes.
+    /// Reads a text: up to a zero, or `most` bytes. Adds them to `letters`.
     fn read_text(
         &mut self,
         state: State,
@@ -179,6 +213,7 @@ impl Execution<'_> {
         most: Option<u64>,
         targets: ObjectSet,
         name: &str,
+        letters: &mut Vec<(Term, Term)>,
     ) -> Result<Option<State>, Refused> {
         if self.constant_text(address).is_some() {
             return Ok(Some(state));
@@ -194,6 +229,7 @@ impl Execution<'_> {
             let shift = self.terms.bits(self.terms.width(address), at.into());
             let place = self.terms.add(address, shift);
             let Some((mut here, reached)) = self.reach_any(here, targets.clone(), place, 1, false)? else { break };
+            letters.push((place, here.path));
             let accesses = Self::compound(reached.targets.clone());
             let byte = self.read_reached(&mut here, reached, place, 1, accesses)?;
             let zero = self.terms.bits(8, 0);
@@ -243,7 +279,7 @@ impl Execution<'_> {
         targets: ObjectSet,
         name: &str,
     ) -> Result<Option<State>, Refused> {
-        let Overwritten { address, bytes, condition, is_text, .. } = write;
+        let Overwritten { address, bytes, condition, is_text, limits, .. } = write;
         if bytes > MOST_BYTES {
             return Err(Refused::new(format!("`{name}` writes {bytes} bytes")));
         }
@@ -256,8 +292,13 @@ impl Execution<'_> {
             return Ok(self.restrict(state, otherwise));
         };
         let mut ends = vec![otherwise];
+        let mut at = 0;
         for (address, bytes) in self.pieces(address, bytes) {
             let value = self.terms.variable(Sort::Bits(bytes * 8), "from outside");
+            if let Some(limits) = limits {
+                self.limit_numbers(value, at, bytes, limits);
+            }
+            at += bytes;
             for byte in 0..bytes {
                 let (letter, zero) = (self.terms.extract(value, byte * 8, 8), self.terms.bits(8, 0));
                 ends.push(self.terms.eq(letter, zero));
@@ -279,6 +320,19 @@ impl Execution<'_> {
         let path = self.terms.or2(state.path, skipped);
         state.path = self.assigned(path);
         Ok(Some(state))
+    }
+
+    /// What is written at this offset of a row of numbers is less than its limits, as far as whole numbers are written at once.
+    fn limit_numbers(&mut self, value: Term, at: u32, bytes: u32, limits: Limits) {
+        for (start, limit) in (0..).step_by(limits.bytes as usize).zip(limits.below) {
+            let is_inside = at <= start && start + limits.bytes <= at + bytes;
+            if is_inside && u128::from(*limit) < 1 << (8 * limits.bytes) {
+                let part = self.terms.extract(value, (start - at) * 8, limits.bytes * 8);
+                let limit = self.terms.bits(limits.bytes * 8, (*limit).into());
+                let is_below = self.terms.ult(part, limit);
+                self.skeleton.constraints.push(is_below);
+            }
+        }
     }
 
     /// The private object that lives at an address for certain, and the offset.

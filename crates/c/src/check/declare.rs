@@ -76,9 +76,21 @@ impl<'a> Checker<'a> {
         match self.scopes.get_here(name) {
             None | Some(Entity::Typedef(..)) => {
                 self.scopes.bind(name, Entity::Typedef(ty, align));
+                self.name_record(ty, name);
                 Ok(())
             }
             Some(_) => fail(span, format!("`{}` has been declared as something else", self.text(name))),
+        }
+    }
+
+    /// A record without a tag is known by the first `typedef` of it.
+    fn name_record(&mut self, ty: QualType, name: Name) {
+        let text = self.text(name).to_string();
+        if let Type::Record(id) = *self.types().get(ty.ty) {
+            let record = &mut self.unit.types.records[id];
+            if record.name.is_empty() && record.typedef_name.is_empty() {
+                record.typedef_name = text;
+            }
         }
     }
 

@@ -227,7 +227,12 @@ impl<'a> Checker<'a> {
             }
         }
         let name = spec.tag.map_or(String::new(), |tag| self.text(tag).to_string());
-        let id = self.unit.types.records.push(Record { name, is_union: spec.is_union, layout: None });
+        let id = self.unit.types.records.push(Record {
+            name,
+            typedef_name: String::new(),
+            is_union: spec.is_union,
+            layout: None,
+        });
         if let Some(tag) = spec.tag {
             self.scopes.bind_tag(tag, Tag::Record(id));
         }

@@ -29,17 +29,22 @@ models! {
     "copy"
     "ctype"
     "ctype_tables"
+    "dates"
     "environment"
     "errno"
+    "error_texts"
     "exit"
     "expect"
     "fill"
     "floats"
     "integers"
     "keys"
+    "lines"
     "memory_search"
     "multibyte"
+    "options"
     "parse_number"
+    "print_allocated"
     "process"
     "random"
     "scheduling"
@@ -133,6 +138,7 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("__ctype_tolower_loc", "ctype_tables"),
     ("__ctype_toupper_loc", "ctype_tables"),
     ("__errno_location", "errno"),
+    ("__getdelim", "lines"),
     ("__isoc23_strtol", "parse_number"),
     ("__isoc23_strtoll", "parse_number"),
     ("__isoc23_strtoul", "parse_number"),
@@ -177,6 +183,8 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("__memset_chk", "fill"),
     ("__sched_cpucount", "scheduling"),
     ("__stpcpy", "string_copy"),
+    ("__stpcpy_chk", "string_copy"),
+    ("__stpncpy_chk", "string_copy"),
     ("__strcat_chk", "string_copy"),
     ("__strcpy_chk", "string_copy"),
     ("__strdup", "string_duplicate"),
@@ -188,6 +196,7 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("__sync_fetch_and_umax", "sync_extremes"),
     ("__sync_fetch_and_umin", "sync_extremes"),
     ("__sysv_signal", "signals"),
+    ("__xpg_strerror_r", "error_texts"),
     ("_pthread_cleanup_pop", "cleanup"),
     ("_pthread_cleanup_push", "cleanup"),
     ("_tolower", "ctype"),
@@ -197,6 +206,8 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("aligned_alloc", "allocate"),
     ("arc4random", "random"),
     ("arc4random_uniform", "random"),
+    ("asctime", "dates"),
+    ("asprintf", "print_allocated"),
     ("at_quick_exit", "exit"),
     ("atexit", "exit"),
     ("atoi", "parse_number"),
@@ -211,6 +222,9 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("bzero", "fill"),
     ("cfree", "allocate"),
     ("clearenv", "environment"),
+    ("clock_getres", "dates"),
+    ("ctime", "dates"),
+    ("difftime", "dates"),
     ("div", "integers"),
     ("drand48", "random"),
     ("erand48", "random"),
@@ -220,15 +234,19 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("ffsll", "bits"),
     ("get_nprocs", "process"),
     ("get_nprocs_conf", "process"),
+    ("getdelim", "lines"),
     ("getegid", "process"),
     ("getenv", "environment"),
     ("geteuid", "process"),
     ("getgid", "process"),
+    ("getline", "lines"),
+    ("getopt", "options"),
     ("getpagesize", "process"),
     ("getpid", "process"),
     ("getppid", "process"),
     ("gettid", "process"),
     ("getuid", "process"),
+    ("gmtime", "dates"),
     ("htonl", "bits"),
     ("htons", "bits"),
     ("imaxabs", "integers"),
@@ -268,6 +286,7 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("lfind", "search"),
     ("llabs", "integers"),
     ("lldiv", "integers"),
+    ("localtime", "dates"),
     ("lrand48", "random"),
     ("lsearch", "search"),
     ("malloc_usable_size", "allocate"),
@@ -290,6 +309,10 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("ntohl", "bits"),
     ("ntohs", "bits"),
     ("on_exit", "exit"),
+    ("optarg", "options"),
+    ("opterr", "options"),
+    ("optind", "options"),
+    ("optopt", "options"),
     ("posix_memalign", "allocate"),
     ("pthread_atfork", "scheduling"),
     ("pthread_attr_destroy", "attributes"),
@@ -412,6 +435,7 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("strcpy", "string_copy"),
     ("strcspn", "string_search"),
     ("strdup", "string_duplicate"),
+    ("strerror_r", "error_texts"),
     ("strlcat", "string_copy"),
     ("strlcpy", "string_copy"),
     ("strlen", "string_length"),
@@ -436,6 +460,7 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("strtoumax", "parse_number"),
     ("strxfrm", "string_compare"),
     ("sysconf", "process"),
+    ("timespec_get", "dates"),
     ("toascii", "ctype"),
     ("tolower", "ctype"),
     ("toupper", "ctype"),
@@ -447,6 +472,7 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("tss_set", "keys"),
     ("unsetenv", "environment"),
     ("valloc", "allocate"),
+    ("vasprintf", "print_allocated"),
     ("wcscat", "wide_string"),
     ("wcschr", "wide_string"),
     ("wcscmp", "wide_string"),

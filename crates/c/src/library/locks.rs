@@ -2,12 +2,15 @@
 //!
 //! Timed operations: time is arbitrary, so a wait with a deadline that ends, ends at some moment; at that moment the
 //! lock is free and it is taken, or it is not and the time is over. That is a `try` that says "timed out" instead of
-//! "busy".
+//! "busy". The time itself is read, and one that is no time gives `EINVAL`: always (condition variables, read-write locks,
+//! as glibc has them), or if the lock is not free (mutexes).
 
 use super::recipe::{Call, Recipe, Value};
 use leno_ir::program::{BinaryOp, Callee, Expr, LockKind, Op, SyncOp, Type};
 
 const EBUSY: i32 = 16;
+const EINVAL: i32 = 22;
+const EOVERFLOW: i32 = 75;
 const ETIMEDOUT: i32 = 110;
 /// C11's results, as glibc numbers them.
 const THRD_BUSY: i32 = 1;
@@ -25,7 +28,8 @@ fn mutex(name: &str) -> Option<Recipe> {
         "pthread_mutex_destroy" => |call| posix(call, SyncOp::LockDestroy(Mutex)),
         "pthread_mutex_lock" => |call| posix(call, SyncOp::Lock(Mutex)),
         "pthread_mutex_trylock" => |call| posix(call, SyncOp::TryLock(Mutex)),
-        "pthread_mutex_timedlock" | "pthread_mutex_clocklock" => |call| timed(call, SyncOp::TryLock(Mutex)),
+        "pthread_mutex_timedlock" => |call| timed_lock(call, 1),
+        "pthread_mutex_clocklock" => |call| with_clock(call, 1, |call| timed_lock(call, 2)),
         "pthread_mutex_unlock" => |call| posix(call, SyncOp::Unlock(Mutex)),
 
         "mtx_init" => |call| {
@@ -38,7 +42,7 @@ fn mutex(name: &str) -> Option<Recipe> {
         "mtx_destroy" => |call| quiet(call, SyncOp::LockDestroy(Mutex)),
         "mtx_lock" => |call| posix(call, SyncOp::Lock(Mutex)).and_then(|(result, _)| c11(call, result)),
         "mtx_trylock" => |call| posix(call, SyncOp::TryLock(Mutex)).and_then(|(result, _)| c11(call, result)),
-        "mtx_timedlock" => |call| timed(call, SyncOp::TryLock(Mutex)).and_then(|(result, _)| c11(call, result)),
+        "mtx_timedlock" => |call| timed_lock(call, 1).and_then(|(result, _)| c11(call, result)),
         "mtx_unlock" => |call| posix(call, SyncOp::Unlock(Mutex)).and_then(|(result, _)| c11(call, result)),
 
         "pthread_spin_init" => |call| posix(call, SyncOp::LockInit { lock: Spin, kind: Expr::int(0, 32) }),
@@ -59,20 +63,14 @@ fn mutex(name: &str) -> Option<Recipe> {
 
 fn condition(name: &str) -> Option<Recipe> {
     Some(match name {
-        "pthread_cond_init" => |call| posix(call, SyncOp::CondInit),
+        "pthread_cond_init" => |call| with_attributes(call, SyncOp::CondInit),
         "pthread_cond_destroy" => |call| posix(call, SyncOp::CondDestroy),
         "pthread_cond_wait" => |call| {
             let result = wait(call, None);
             call.as_int(result)
         },
-        "pthread_cond_timedwait" => |call| {
-            let result = wait(call, Some(2));
-            call.as_int(result)
-        },
-        "pthread_cond_clockwait" => |call| {
-            let result = wait(call, Some(3));
-            call.as_int(result)
-        },
+        "pthread_cond_timedwait" => |call| timed_wait(call, 2),
+        "pthread_cond_clockwait" => |call| with_clock(call, 2, |call| timed_wait(call, 3)),
         "pthread_cond_signal" => |call| posix(call, SyncOp::CondSignal),
         "pthread_cond_broadcast" | "__leno_cond_broadcast" => |call| posix(call, SyncOp::CondBroadcast),
 
@@ -82,10 +80,7 @@ fn condition(name: &str) -> Option<Recipe> {
             let result = wait(call, None);
             c11(call, result)
         },
-        "cnd_timedwait" => |call| {
-            let result = wait(call, Some(2));
-            c11(call, result)
-        },
+        "cnd_timedwait" => |call| timed_wait(call, 2).and_then(|(result, _)| c11(call, result)),
         "cnd_signal" => |call| posix(call, SyncOp::CondSignal).and_then(|(result, _)| c11(call, result)),
         "cnd_broadcast" => |call| posix(call, SyncOp::CondBroadcast).and_then(|(result, _)| c11(call, result)),
 
@@ -110,19 +105,21 @@ fn condition(name: &str) -> Option<Recipe> {
 
 fn other(name: &str) -> Option<Recipe> {
     Some(match name {
-        "pthread_rwlock_init" => |call| posix(call, SyncOp::RwInit),
+        "pthread_rwlock_init" => |call| with_attributes(call, SyncOp::RwInit),
         "pthread_rwlock_destroy" => |call| posix(call, SyncOp::RwDestroy),
         "pthread_rwlock_rdlock" => |call| posix(call, SyncOp::ReadLock),
         "pthread_rwlock_tryrdlock" => |call| posix(call, SyncOp::TryReadLock),
-        "pthread_rwlock_timedrdlock" | "pthread_rwlock_clockrdlock" => |call| timed(call, SyncOp::TryReadLock),
+        "pthread_rwlock_timedrdlock" => |call| timed(call, SyncOp::TryReadLock, 1),
+        "pthread_rwlock_clockrdlock" => |call| with_clock(call, 1, |call| timed(call, SyncOp::TryReadLock, 2)),
         "pthread_rwlock_wrlock" => |call| posix(call, SyncOp::WriteLock),
         "pthread_rwlock_trywrlock" => |call| posix(call, SyncOp::TryWriteLock),
-        "pthread_rwlock_timedwrlock" | "pthread_rwlock_clockwrlock" => |call| timed(call, SyncOp::TryWriteLock),
+        "pthread_rwlock_timedwrlock" => |call| timed(call, SyncOp::TryWriteLock, 1),
+        "pthread_rwlock_clockwrlock" => |call| with_clock(call, 1, |call| timed(call, SyncOp::TryWriteLock, 2)),
         "pthread_rwlock_unlock" => |call| posix(call, SyncOp::RwUnlock),
 
         "pthread_barrier_init" => |call| {
             let count = call.int(2);
-            posix(call, SyncOp::BarrierInit { count })
+            with_attributes(call, SyncOp::BarrierInit { count })
         },
         "pthread_barrier_destroy" => |call| posix(call, SyncOp::BarrierDestroy),
         "pthread_barrier_wait" => wait_at_barrier,
@@ -137,12 +134,18 @@ fn other(name: &str) -> Option<Recipe> {
         },
 
         "sem_init" => |call| {
-            let value = call.int(2);
-            posix(call, SyncOp::SemInit { value })
+            let (at, value) = (call.pointer(0), call.int(2));
+            let result = call.sync(SyncOp::SemInit { value }, at);
+            let result = call.failing_with(result, EINVAL);
+            call.as_int(result)
         },
         "sem_destroy" => |call| posix(call, SyncOp::SemDestroy),
         "sem_wait" => |call| cancellable(call, "__leno_cancellable_sem_wait", SyncOp::SemWait),
-        "sem_post" => |call| cancellable(call, "__leno_waking_sem_post", SyncOp::SemPost),
+        "sem_post" => |call| {
+            let (result, _) = cancellable(call, "__leno_waking_sem_post", SyncOp::SemPost)?;
+            let result = call.failing_with(result, EOVERFLOW);
+            call.as_int(result)
+        },
         "sem_getvalue" => |call| {
             let (at, place) = (call.pointer(0), call.pointer(1));
             let value = call.sync(SyncOp::SemGetValue, at);
@@ -179,11 +182,63 @@ fn quiet(call: &mut Call<'_, '_, '_>, op: SyncOp) -> Value {
     None
 }
 
-/// A `try` step for a call with a deadline.
-fn timed(call: &mut Call<'_, '_, '_>, op: SyncOp) -> Value {
-    let at = call.pointer(0);
-    let result = call.sync(op, at);
-    call.as_int(call.replace(&result, EBUSY, ETIMEDOUT, result.clone()))
+/// A step that makes an object (argument 0), with attributes (argument 1) that only have to be there.
+fn with_attributes(call: &mut Call<'_, '_, '_>, op: SyncOp) -> Value {
+    let attributes = call.pointer(1);
+    call.attribute(attributes);
+    posix(call, op)
+}
+
+/// What `then` does, if an argument is a clock that can be waited for: the real time, or the monotonic one.
+fn with_clock(call: &mut Call<'_, '_, '_>, index: usize, then: fn(&mut Call<'_, '_, '_>) -> Value) -> Value {
+    let clock = call.int(index);
+    let is_clock = call.builder.binary(BinaryOp::ULe, clock, Expr::int(1, 32));
+    or_invalid(call, is_clock, then)
+}
+
+/// What `then` does, if `cond` (an i1), and otherwise `EINVAL`.
+fn or_invalid(call: &mut Call<'_, '_, '_>, cond: Expr, then: impl FnOnce(&mut Call<'_, '_, '_>) -> Value) -> Value {
+    let invalid = Expr::int(EINVAL as u128, 32);
+    let result =
+        call.either(cond, Type::I32, |call| then(call).map_or(Expr::int(0, 32), |(result, _)| result), |_| invalid);
+    call.as_int(result)
+}
+
+/// A `try` step for a call with a deadline, which is looked at before.
+fn timed(call: &mut Call<'_, '_, '_>, op: SyncOp, deadline: usize) -> Value {
+    let (at, deadline) = (call.pointer(0), call.pointer(deadline));
+    let (_, is_time) = call.time(deadline);
+    or_invalid(call, is_time, |call| {
+        let result = call.sync(op, at);
+        call.as_int(call.replace(&result, EBUSY, ETIMEDOUT, result.clone()))
+    })
+}
+
+/// The same for a mutex, where the deadline is not looked at if it is free.
+fn timed_lock(call: &mut Call<'_, '_, '_>, deadline: usize) -> Value {
+    let (at, deadline) = (call.pointer(0), call.pointer(deadline));
+    let result = call.sync(SyncOp::TryLock(LockKind::Mutex), at);
+    let is_busy = call.equals(&result, EBUSY);
+    let result = call.either(
+        is_busy,
+        Type::I32,
+        |call| {
+            let (_, is_time) = call.time(deadline);
+            call.builder.select(is_time, Expr::int(ETIMEDOUT as u128, 32), Expr::int(EINVAL as u128, 32))
+        },
+        |_| result.clone(),
+    );
+    call.as_int(result)
+}
+
+/// A wait for a condition variable with a deadline, which is looked at before.
+fn timed_wait(call: &mut Call<'_, '_, '_>, deadline: usize) -> Value {
+    let time = call.pointer(deadline);
+    let (_, is_time) = call.time(time);
+    or_invalid(call, is_time, |call| {
+        let result = wait(call, Some(deadline));
+        call.as_int(result)
+    })
 }
 
 /// An error number as one of C11's.
@@ -196,9 +251,9 @@ fn c11(call: &mut Call<'_, '_, '_>, result: Expr) -> Value {
 
 fn init_mutex(call: &mut Call<'_, '_, '_>) -> Value {
     let (at, attributes) = (call.pointer(0), call.pointer(1));
-    let has_attributes = call.is_not_null(&attributes);
-    let kind =
-        call.either(has_attributes, Type::I32, |call| call.builder.load(attributes, Type::I32), |_| Expr::int(0, 32));
+    let kind = call.attribute(attributes);
+    // (The other bits of the attributes make no difference.)
+    let kind = call.builder.binary(BinaryOp::And, kind, Expr::int(3, 32));
     let result = call.sync(SyncOp::LockInit { lock: LockKind::Mutex, kind }, at);
     call.as_int(result)
 }

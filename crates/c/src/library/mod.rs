@@ -31,7 +31,7 @@ pub use external::{external, fixed_parameters};
 pub use models::{models_for, needed_models};
 pub use recipe::{is_instruction, lower_call};
 pub use refused::{Refusal, refusal};
-pub use verification::{is_atomic_function, is_vocabulary, overrides_definition};
+pub use verification::{BEYOND_ARRAY, is_atomic_function, is_vocabulary, overrides_definition};
 
 /// How the library behaves where the C standard leaves a choice.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, Default)]

@@ -6,6 +6,9 @@ use leno_ir::program::{BinaryOp, Expr, Op, Property, Storage, TerminatorKind, Ty
 /// What `malloc` aligns to.
 const MALLOC_ALIGN: u32 = 16;
 
+const ENOMEM: i32 = 12;
+const EINVAL: i32 = 22;
+
 pub(super) fn recipe(name: &str) -> Option<Recipe> {
     Some(match name {
         "malloc" | "__VERIFIER_malloc" | "__VERIFIER_palloc" => |call| {
@@ -54,7 +57,7 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
 
         "sched_yield" | "pthread_yield" | "__ESBMC_yield" => yield_zero,
         "sleep" | "usleep" | "nanosleep" | "clock_nanosleep" | "thrd_sleep" => |call| {
-            let result = if call.options().real_process { sleep(call) } else { yield_zero(call) };
+            let result = if call.options().real_process { sleep(call) } else { sleep_no_time(call) };
             call.cancellation_point();
             result
         },
@@ -76,7 +79,12 @@ fn allocate(call: &mut Call<'_, '_, '_>, size: Expr, align: u32, zeroed: bool) -
         return allocate_now(call);
     }
     let fails = call.builder.nondet(Type::BOOL);
-    call.either(fails, Type::Ptr, |_| Expr::NULL, allocate_now)
+    call.either(fails, Type::Ptr, no_memory, allocate_now)
+}
+
+fn no_memory(call: &mut Call<'_, '_, '_>) -> Expr {
+    call.set_errno(ENOMEM);
+    Expr::NULL
 }
 
 fn calloc(call: &mut Call<'_, '_, '_>) -> Value {
@@ -84,7 +92,7 @@ fn calloc(call: &mut Call<'_, '_, '_>) -> Value {
     let (count, size) = (call.builder.reusable(count), call.builder.reusable(size));
     let is_too_much = call.builder.binary(BinaryOp::UMulOverflow, count.clone(), size.clone());
     let total = call.builder.binary(BinaryOp::Mul, count, size);
-    let object = call.either(is_too_much, Type::Ptr, |_| Expr::NULL, |call| allocate(call, total, MALLOC_ALIGN, true));
+    let object = call.either(is_too_much, Type::Ptr, no_memory, |call| allocate(call, total, MALLOC_ALIGN, true));
     call.as_pointer(object)
 }
 
@@ -114,6 +122,45 @@ fn assertion_failed(call: &mut Call<'_, '_, '_>) -> Value {
 fn yield_zero(call: &mut Call<'_, '_, '_>) -> Value {
     call.builder.push(Op::Yield);
     call.number(0)
+}
+
+/// A sleep that takes no time. The time is read all the same, and has to be one. It is never interrupted, so that nothing is
+/// written to where the rest would be.
+fn sleep_no_time(call: &mut Call<'_, '_, '_>) -> Value {
+    let time = match call.name {
+        "clock_nanosleep" => call.pointer(2),
+        "nanosleep" | "thrd_sleep" => call.pointer(0),
+        _ => return yield_zero(call),
+    };
+    let (seconds, is_time) = call.time(time);
+    let word = call.builder.model().pointer_bits();
+    let is_later = call.builder.binary(BinaryOp::SLe, Expr::int(0, word), seconds);
+    let mut is_valid = call.builder.binary(BinaryOp::And, is_time, is_later);
+    if call.name == "clock_nanosleep" {
+        let is_clock = can_sleep_until(call);
+        is_valid = call.builder.binary(BinaryOp::And, is_valid, is_clock);
+    }
+    let is_valid = call.builder.materialize(is_valid);
+    call.builder.push(Op::Yield);
+    let result = match call.name {
+        "clock_nanosleep" => Expr::int(22, 32),
+        "nanosleep" => Expr::int(-1i32 as u32 as u128, 32),
+        _ => Expr::int(-2i32 as u32 as u128, 32),
+    };
+    let result = call.builder.select(is_valid, Expr::int(0, 32), result);
+    let result = call.builder.materialize(result);
+    let result = if call.name == "nanosleep" { call.failing_with(result, EINVAL) } else { result };
+    call.as_int(result)
+}
+
+/// Whether the first argument is a clock that one can sleep by: an `i1`. (Not the thread's own time, which stands still then.)
+fn can_sleep_until(call: &mut Call<'_, '_, '_>) -> Expr {
+    let clock = call.int(0);
+    let clock = call.builder.reusable(clock);
+    let is_thread_time = call.equals(&clock, 3);
+    let is_clock = call.builder.binary(BinaryOp::ULe, clock, Expr::int(11, 32));
+    let is_other = call.builder.binary(BinaryOp::Eq, is_thread_time, Expr::bool(false));
+    call.builder.binary(BinaryOp::And, is_clock, is_other)
 }
 
 /// A sleep that takes its time: a model knows how.

@@ -193,6 +193,61 @@ impl Call<'_, '_, '_> {
         plain_access(pointer, Type::I32)
     }
 
+    /// A value is looked at, whatever comes of it: it must not be uninitialised.
+    pub fn use_value(&mut self, value: Expr) {
+        let value = self.builder.materialize(value);
+        let cond = self.decides(&value);
+        self.builder.push(Op::Assume { cond });
+    }
+
+    /// True; but uninitialised if the value is.
+    fn decides(&self, value: &Expr) -> Expr {
+        let Type::Int(width) = self.builder.type_of(value) else { return Expr::bool(true) };
+        let is_negative = self.builder.binary(BinaryOp::SLt, value.clone(), Expr::int(0, width));
+        let is_positive = self.builder.binary(BinaryOp::SLe, Expr::int(0, width), value.clone());
+        self.builder.binary(BinaryOp::Or, is_negative, is_positive)
+    }
+
+    /// The first `int` of an attribute object, which is read and looked at; 0 without attributes.
+    pub fn attribute(&mut self, attributes: Expr) -> Expr {
+        let has_attributes = self.is_not_null(&attributes);
+        let read = |call: &mut Self| {
+            let value = call.builder.load(attributes, Type::I32);
+            call.use_value(value.clone());
+            value
+        };
+        self.either(has_attributes, Type::I32, read, |_| Expr::int(0, 32))
+    }
+
+    /// Reads a `struct timespec`: its seconds, and whether the nanoseconds are less than a second (an `i1`).
+    pub fn time(&mut self, pointer: Expr) -> (Expr, Expr) {
+        let (word, bytes) = (self.builder.word(), self.builder.model().pointer_bytes());
+        let pointer = self.builder.reusable(pointer);
+        let seconds = self.builder.load(pointer.clone(), word);
+        let place = self.builder.offset(pointer, bytes);
+        let nanoseconds = self.builder.load(place, word);
+        let most = Expr::int(999_999_999, self.builder.model().pointer_bits());
+        let fits = self.builder.binary(BinaryOp::ULe, nanoseconds, most);
+        let is_valid = self.builder.binary(BinaryOp::And, fits, self.decides(&seconds));
+        (seconds, self.builder.materialize(is_valid))
+    }
+
+    /// Sets `errno`, if the program ever looks at it.
+    pub fn set_errno(&mut self, error: i32) {
+        if let Some(Some(place)) = self.call_model("__errno_location", Vec::new()) {
+            self.builder.store(place, Type::I32, Expr::int(error as u128, 32));
+        }
+    }
+
+    /// A result of 0 or -1; where it is -1, `errno` is set.
+    pub fn failing_with(&mut self, result: Expr, error: i32) -> Expr {
+        if self.is_loaded("__errno_location") {
+            let has_failed = self.builder.truth(result.clone());
+            self.when(has_failed, |call| call.set_errno(error));
+        }
+        result
+    }
+
     /// A call of a function that a model defines: None if that model is not part of the program.
     pub fn call_model(&mut self, name: &str, args: Vec<Expr>) -> Option<Option<Expr>> {
         let callee = self.builder.function_named(name)?;

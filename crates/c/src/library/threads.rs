@@ -15,7 +15,8 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
         "pthread_create" => create,
         "pthread_join" => join,
         "pthread_tryjoin_np" => |call| try_join(call, EBUSY),
-        "pthread_timedjoin_np" | "pthread_clockjoin_np" => |call| try_join(call, ETIMEDOUT),
+        "pthread_timedjoin_np" => |call| timed_join(call, 2),
+        "pthread_clockjoin_np" => |call| timed_join(call, 3),
         "pthread_detach" | "thrd_detach" | "__leno_detach" => detach,
         "pthread_exit" | "__VERIFIER_thread_exit" => |call| {
             let result = call.word(0);
@@ -63,15 +64,12 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
 fn create(call: &mut Call<'_, '_, '_>) -> Value {
     let (handle, attributes) = (call.pointer(0), call.pointer(1));
     let (function, argument) = (call.pointer(2), call.pointer(3));
+    let state = call.attribute(attributes);
+    let is_detached = call.equals(&state, 1);
     let failed = start(call, handle.clone(), function, argument);
-    let has_attributes = call.is_not_null(&attributes);
-    call.when(has_attributes, |call| {
-        let state = call.builder.load(attributes, Type::I32);
-        let is_detached = call.equals(&state, 1);
-        call.when(is_detached, |call| {
-            let thread = call.builder.load(handle, call.builder.word());
-            call.builder.push(Op::Detach { thread });
-        });
+    call.when(is_detached, |call| {
+        let thread = call.builder.load(handle, call.builder.word());
+        call.builder.push(Op::Detach { thread });
     });
     call.as_int(failed)
 }
@@ -160,6 +158,23 @@ fn try_join(call: &mut Call<'_, '_, '_>, error: i32) -> Value {
             join_into(call, thread, place);
             Expr::int(0, 32)
         },
+    );
+    call.as_int(result)
+}
+
+/// The same with a deadline, which is read. Without one, the end is waited for.
+fn timed_join(call: &mut Call<'_, '_, '_>, deadline: usize) -> Value {
+    let deadline = call.pointer(deadline);
+    let has_deadline = call.is_not_null(&deadline);
+    let result = call.either(
+        has_deadline,
+        Type::I32,
+        |call| {
+            let (_, is_time) = call.time(deadline);
+            call.use_value(is_time);
+            try_join(call, ETIMEDOUT).map_or(Expr::int(0, 32), |(result, _)| result)
+        },
+        |call| join(call).map_or(Expr::int(0, 32), |(result, _)| result),
     );
     call.as_int(result)
 }

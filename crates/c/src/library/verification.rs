@@ -7,7 +7,10 @@
 
 use super::recipe::{Call, Recipe, Value};
 use crate::lower::Scalar;
-use leno_ir::program::{Expr, FloatKind, Op, Order, Property, TerminatorKind, Type};
+use leno_ir::program::{CastOp, Expr, FloatKind, Op, Order, Property, TerminatorKind, Type};
+
+/// What is said of a function that writes a text beyond an array that is a part of something larger.
+pub const BEYOND_ARRAY: &str = "a text is written beyond the array";
 
 pub(super) fn recipe(name: &str) -> Option<Recipe> {
     Some(match name {
@@ -39,6 +42,21 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
             let cond = call.truth(0);
             call.builder.assert(cond, Property::OverlappingCopy, "the source and the target overlap");
             None
+        },
+        "__leno_assert_room" => |call| {
+            let cond = call.truth(0);
+            call.builder.assert(cond, Property::IndexOutOfBounds, BEYOND_ARRAY);
+            None
+        },
+        "__leno_use" => |call| {
+            let value = call.int(0);
+            call.use_value(value);
+            None
+        },
+        "__leno_is_time" => |call| {
+            let place = call.pointer(0);
+            let (_, is_time) = call.time(place);
+            call.as_int(call.builder.cast(CastOp::ZeroExtend, Type::I32, is_time))
         },
         "__CPROVER_fence" => |call| {
             call.builder.push(Op::Fence { order: Order::SeqCst });

@@ -119,7 +119,7 @@ impl Lowering<'_, '_> {
             },
             Target::Function(target) => {
                 self.check_allowed(id, target)?;
-                self.known_call(id, target, passed, dest)?
+                self.library_function_call(id, target, passed, dest)?
             }
         };
         if declared.is_noreturn && self.b.is_reachable() {
@@ -130,6 +130,7 @@ impl Lowering<'_, '_> {
 
     /// A call that the library turns into instructions: its result, converted to what the declaration says.
     fn library_call(&mut self, id: ExprId, name: &str, passed: &[Passed]) -> Result<Option<Option<Expr>>> {
+        self.check_thread_function(id, name, passed)?;
         let ret = Scalar::of(self.types, self.type_of(id).ty);
         let args: Vec<Argument> =
             passed.iter().map(|arg| Argument { value: arg.value.clone(), ty: arg.kind() }).collect();
@@ -142,6 +143,22 @@ impl Lowering<'_, '_> {
             (_, None) => None,
         };
         Ok(Some(value))
+    }
+
+    /// A call of a function that may be one of the library's.
+    fn library_function_call(
+        &mut self,
+        id: ExprId,
+        target: FuncId,
+        mut passed: Vec<Passed>,
+        dest: Option<Expr>,
+    ) -> Result<Option<Expr>> {
+        let target = self.call_with_room(id, target, &mut passed);
+        self.check_use_before(id, target, &passed);
+        let size = passed.get(1).map(|size| size.value.clone());
+        let result = self.known_call(id, target, passed, dest)?;
+        self.check_use_after(id, target, size, result.as_ref());
+        Ok(result)
     }
 
     /// A call of a function whose signature is known.

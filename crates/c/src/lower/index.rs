@@ -42,7 +42,7 @@ pub(super) enum Moved {
 
 impl Lowering<'_, '_> {
     /// The array that a pointer points to the beginning of, and its size in bytes, if an index into it is checked.
-    fn checked_array(&self, pointer: ExprId) -> Option<u64> {
+    pub(super) fn checked_array(&self, pointer: ExprId) -> Option<u64> {
         let exprs = &self.unit.exprs;
         let ExprKind::AddressOf(array) = exprs[pointer].kind else { return None };
         let CType::Array(_, ArrayLen::Known(_)) = self.types.get(exprs[array].ty.ty) else { return None };

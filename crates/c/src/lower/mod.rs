@@ -30,6 +30,7 @@ mod fold;
 mod hook;
 mod index;
 mod initialize;
+mod library_use;
 mod lifetimes;
 mod link;
 mod operator;

@@ -85,6 +85,11 @@ impl Lvalues<'_> {
         }
     }
 
+    /// Whether an lvalue is what some pointer points to.
+    pub fn is_pointed_to(&self, place: ExprId) -> bool {
+        self.region(place).root == Root::Pointed
+    }
+
     fn region(&self, place: ExprId) -> Region {
         let exprs = &self.unit.exprs;
         let size = self.unit.types.size_of(exprs[place].ty.ty).unwrap_or(u64::MAX);

@@ -169,11 +169,11 @@ impl Lowering<'_, '_> {
     }
 
     /// Whether a structure may be assigned to a place that it overlaps without being the same (C11 6.5.16.1p3). It takes
-    /// a union, or a pointer that was cast.
+    /// a union, or a pointer, which may have been cast anywhere.
     fn may_copy_onto_itself(&self, place: ExprId, value: ExprId) -> bool {
         let ExprKind::Load(source) = self.unit.exprs[value].kind else { return false };
         let lvalues = Lvalues { unit: self.unit, body: self.body };
-        (lvalues.is_reinterpreted(place) || lvalues.is_reinterpreted(source))
+        [place, source].into_iter().any(|side| lvalues.is_reinterpreted(side) || lvalues.is_pointed_to(side))
             && lvalues.overlap(place, source) != Overlap::Never
     }
 

@@ -63,6 +63,11 @@ impl Inputs {
         }
     }
 
+    /// What the program has written to its standard output.
+    pub fn output(&self) -> &[u8] {
+        &self.outside.output
+    }
+
     /// What was given, in order.
     pub fn given(&self) -> &[Given] {
         &self.given

@@ -22,7 +22,6 @@ use crate::visible_step::{
 use leno_engine::witness::stuck_for_ever;
 use leno_engine::{Context, Properties, Task};
 use leno_ir::analysis::facts::Facts;
-use leno_ir::analysis::wakeups::where_unasked_wakeups_matter;
 use leno_ir::index::Idx;
 use leno_ir::interp::{Blocked, Ending, Image, Machine, Next, Status, ThreadId, Violation, ViolationKind};
 use leno_ir::program::{Op, Span, SyncOp};
@@ -51,46 +50,7 @@ pub fn explore_all(
     explore_once(&image, &statics, task, context, wakeups, Some(visitor))
 }
 
-/// Explores all executions of a program, up to equivalence, until it finds a violation.
-///
-/// Waits on condition variables may end without a signal. In a deadlock, those are stuck who sleep and have been given no
-/// signal; so there every sleep decides, when it begins, whether it will end without one. Where that can make no
-/// difference, waits end with signals only. A program that waits is explored twice when deadlocks and something else are
-/// asked for, and once more if it makes a difference.
-pub fn explore(facts: &Facts<'_>, task: &Task, context: &Context) -> Explored {
-    let properties = task.properties;
-    let image = Image::new(facts.program());
-    let statics = Statics::new(facts, &image);
-    if !statics.has_waits() {
-        return explore_once(&image, &statics, task, context, Wakeups::OnlyBySignals, None);
-    }
-    let once = |properties, wakeups| {
-        let only = Task { properties, ..task.clone() };
-        explore_once(&image, &statics, &only, context, wakeups, None)
-    };
-    let others = Properties { deadlock: false, ..properties };
-    let deadlock = Properties { deadlock: true, ..Properties::NONE };
-    let mut all = Explored::default();
-    if others != Properties::NONE || !properties.deadlock {
-        all.add(once(others, Wakeups::Anytime));
-    }
-    if properties.deadlock && all.finding.is_none() {
-        all.add(once(deadlock, Wakeups::OnlyBySignals));
-    }
-    if !properties.deadlock || all.finding.is_some() {
-        return all;
-    }
-    if let Some(matters) = where_unasked_wakeups_matter(facts).first() {
-        let is_complete = all.incomplete.is_none();
-        all.add(once(deadlock, Wakeups::Chosen));
-        if is_complete && all.incomplete.take().is_some() {
-            all.needs_signals = Some(matters.span);
-        }
-    }
-    all
-}
-
-fn explore_once(
+pub(crate) fn explore_once(
     image: &Image<'_>,
     statics: &Statics,
     task: &Task,

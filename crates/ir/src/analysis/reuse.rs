@@ -58,6 +58,16 @@ pub fn noticed_moves(facts: &Facts, realloc: FuncId) -> Noticed {
     Addresses { facts, young, freed }.meetings()
 }
 
+/// Whether the program computes numbers from addresses of stack or heap objects, in which they cannot be recognised.
+pub fn computes_with_addresses(facts: &Facts) -> bool {
+    let objects = facts.points_to().objects().iter_enumerated();
+    let all: ObjectSet = objects
+        .filter(|(_, object)| matches!(object, AbstractObject::Slot(..) | AbstractObject::Site(_)))
+        .map(|(id, _)| id)
+        .collect();
+    Addresses { facts, young: all.clone(), freed: all }.meetings().reuse == Reuse::ByNumber
+}
+
 impl Noticed {
     fn by_number(&mut self) {
         self.reuse = Reuse::ByNumber;

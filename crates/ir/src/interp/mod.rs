@@ -62,6 +62,7 @@ pub use memory::owner::Owner;
 pub use memory::violation::{Fault, Intent, Violation, ViolationKind};
 pub use thread::enabled::{Footprint, LibraryCall};
 pub use thread::environment::{Captured, Environment, FileHandle, Isolated, OpenMode, Source, Terminal};
+pub use thread::fingerprint::Registers;
 pub use thread::happens_before::{Clock, PastAccess, Synchronises};
 pub use thread::image::{Image, Next, escaping_slots, private_slots};
 pub use thread::machine::{MAIN, Machine, Options, Status, Thread, ThreadId, UndefinedPolicy};

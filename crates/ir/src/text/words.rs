@@ -45,6 +45,7 @@ words!(Property {
     SignedOverflow = "signed_overflow",
     Unsequenced = "unsequenced",
     OverlappingCopy = "overlapping_copy",
+    InvalidArgument = "invalid_argument",
 });
 words!(UnaryOp { Neg = "neg", Not = "not", FNeg = "fneg", FSqrt = "fsqrt", FAbs = "fabs" });
 words!(BinaryOp {

@@ -10,6 +10,7 @@ mod examples;
 mod hostile;
 mod layers;
 mod limits;
+mod linearizing;
 mod outside;
 mod prediction;
 mod programs;

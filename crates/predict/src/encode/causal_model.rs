@@ -32,7 +32,7 @@ impl Encoded {
         let mut pieces: BTreeMap<PieceId, Vec<EventId>> = BTreeMap::new();
         for &id in self.slice.kept.values().flatten() {
             match &ctp.event(id).kind {
-                Kind::Acquire { lock, .. } | Kind::Release { lock } | Kind::Busy { lock, .. } => {
+                Kind::Acquire { lock, .. } | Kind::Release { lock } | Kind::Try { lock, .. } => {
                     objects.entry(*lock).or_default().push(id);
                 }
                 Kind::Sleep { condition } | Kind::Wake { condition, .. } | Kind::Signal { condition, .. } => {

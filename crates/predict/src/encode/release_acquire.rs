@@ -131,6 +131,10 @@ impl Encoded {
         for &id in kept.values().flatten() {
             match &ctp.event(id).kind {
                 Kind::Acquire { lock, .. } => takes.push((*lock, id, Lit::TRUE)),
+                Kind::Try { lock, taken, .. } => {
+                    let taken = self.solver.literal(&ctp.terms, taken.is_true);
+                    takes.push((*lock, id, taken));
+                }
                 Kind::Release { lock } => releases.entry(*lock).or_default().push(id),
                 Kind::Access { is_plain: false, reads, writes, .. } => {
                     let piece = reads.first().map(|read| read.piece).or(writes.first().map(|write| write.piece));
@@ -149,6 +153,12 @@ impl Encoded {
                 }
                 _ => {}
             }
+        }
+        for (release, acquire) in self.outside_pairs(ctp) {
+            let (from, to) = (self.node(release), self.node(acquire));
+            let happen = [self.done(release), self.done(acquire)];
+            let guard = all(&mut self.solver, happen);
+            marks.synchronises(&mut self.solver, guard, from, to);
         }
         for (at, taken, condition) in takes {
             for &released in releases.get(&at).into_iter().flatten() {

@@ -5,8 +5,10 @@ use crate::program::event::{EventId, Kind, TraceProgram};
 use crate::program::slice::Slice;
 use crate::walk::listener::Location;
 use leno_axioms::exclusion::{Section, exclude, held_at};
+use leno_axioms::guards::both;
 use leno_axioms::signals::{Signal, Signals, Sleep, SleepId};
 use leno_logic::literal::Lit;
+use leno_logic::term::Term;
 use std::collections::BTreeMap;
 
 /// From the taking of a lock to giving it back, if that was recorded.
@@ -14,13 +16,16 @@ pub(crate) struct LockSection {
     pub acquire: EventId,
     pub release: Option<EventId>,
     pub shared: bool,
+    /// For an attempt: that it is successful.
+    pub taken: Term,
 }
 
-/// An attempt to take a lock that has failed.
+/// An attempt to take a lock.
 pub(crate) struct Attempt {
     lock: Location,
     event: EventId,
     shared: bool,
+    taken: Term,
 }
 
 /// The signals of condition variables, and what they may do.
@@ -40,9 +45,9 @@ pub(crate) struct RecordedSleep {
 
 impl Encoded {
     pub(super) fn locks(&mut self, ctp: &TraceProgram) {
-        let (sections, busy) = lock_sections(ctp, &self.slice);
+        let (sections, attempts) = lock_sections(ctp, &self.slice);
         for (lock, sections) in &sections {
-            let critical: Vec<Section> = sections.iter().map(|section| self.critical_section(section)).collect();
+            let critical: Vec<Section> = sections.iter().map(|section| self.critical_section(ctp, section)).collect();
             for (index, first) in sections.iter().enumerate() {
                 for (second, other) in sections.iter().zip(&critical).skip(index + 1) {
                     if may_overlap(ctp, first, second) {
@@ -50,19 +55,24 @@ impl Encoded {
                     }
                 }
             }
-            for attempt in busy.iter().filter(|attempt| attempt.lock == *lock) {
-                self.another_thread_holds(ctp, attempt, sections, &critical);
+            for attempt in attempts.iter().filter(|attempt| attempt.lock == *lock) {
+                self.fails_only_if_held(ctp, attempt, sections, &critical);
             }
         }
     }
 
-    pub(crate) fn critical_section(&self, section: &LockSection) -> Section {
+    pub(crate) fn critical_section(&mut self, ctp: &TraceProgram, section: &LockSection) -> Section {
         let end = section.release.map(|release| self.occurrence(release));
-        Section::with_one_end(self.occurrence(section.acquire), end)
+        let mut begin = self.occurrence(section.acquire);
+        if section.taken != Term::TRUE {
+            let taken = self.solver.literal(&ctp.terms, section.taken);
+            begin.occurs = both(&mut self.solver, begin.occurs, taken);
+        }
+        Section::with_one_end(begin, end)
     }
 
-    /// An attempt to take a lock fails only while another thread has it.
-    fn another_thread_holds(
+    /// An attempt to take a lock fails only while it is held.
+    fn fails_only_if_held(
         &mut self,
         ctp: &TraceProgram,
         attempt: &Attempt,
@@ -71,9 +81,13 @@ impl Encoded {
     ) {
         let thread = ctp.event(attempt.event).thread;
         let attempted = self.occurrence(attempt.event);
-        let mut clause = vec![!attempted.occurs];
+        let taken = self.solver.literal(&ctp.terms, attempt.taken);
+        let mut clause = vec![!attempted.occurs, taken];
         for (section, critical) in sections.iter().zip(critical) {
-            if ctp.event(section.acquire).thread != thread && !(attempt.shared && section.shared) {
+            // (A thread that did not look whether it has the lock may have it already.)
+            let is_own = ctp.event(section.acquire).thread == thread;
+            let is_before = !is_own || (section.taken != Term::TRUE && section.acquire < attempt.event);
+            if is_before && !(attempt.shared && section.shared) {
                 clause.push(held_at(&mut self.solver, &self.known, critical, attempted.node));
             }
         }
@@ -90,7 +104,7 @@ impl Encoded {
             for &id in events {
                 match ctp.event(id).kind {
                     Kind::Sleep { condition } => _ = asleep.insert(condition, id),
-                    Kind::Wake { condition, timed_out: false } => {
+                    Kind::Wake { condition, timed_out } if timed_out.is_true != Term::TRUE => {
                         let since = asleep.remove(&condition);
                         let of_condition = sleeps.entry(condition).or_default();
                         recorded.insert(id, RecordedSleep { id: SleepId(of_condition.len()), since });
@@ -98,7 +112,10 @@ impl Encoded {
                             since: since.map(|since| self.node(since)),
                             occurs: since.map_or(Lit::TRUE, |since| self.done(since)),
                             wake: Some(self.occurrence(id)),
-                            needs_signal: Lit::TRUE,
+                            needs_signal: match timed_out.is_fixed() {
+                                true => Lit::TRUE,
+                                false => !self.solver.literal(&ctp.terms, timed_out.is_true),
+                            },
                         });
                     }
                     Kind::Signal { condition, broadcast } => {
@@ -129,7 +146,8 @@ fn may_overlap(ctp: &TraceProgram, first: &LockSection, second: &LockSection) ->
 }
 
 pub(crate) fn lock_sections(ctp: &TraceProgram, slice: &Slice) -> (BTreeMap<Location, Vec<LockSection>>, Vec<Attempt>) {
-    let (mut sections, mut busy): (BTreeMap<Location, Vec<LockSection>>, Vec<Attempt>) = (BTreeMap::new(), Vec::new());
+    let (mut sections, mut attempts): (BTreeMap<Location, Vec<LockSection>>, Vec<Attempt>) =
+        (BTreeMap::new(), Vec::new());
     for events in slice.kept.values() {
         let mut open: BTreeMap<Location, usize> = BTreeMap::new();
         for &id in events {
@@ -137,17 +155,22 @@ pub(crate) fn lock_sections(ctp: &TraceProgram, slice: &Slice) -> (BTreeMap<Loca
                 Kind::Acquire { lock, shared } => {
                     let list = sections.entry(lock).or_default();
                     open.insert(lock, list.len());
-                    list.push(LockSection { acquire: id, release: None, shared });
+                    list.push(LockSection { acquire: id, release: None, shared, taken: Term::TRUE });
                 }
                 Kind::Release { lock } => {
                     if let (Some(index), Some(list)) = (open.remove(&lock), sections.get_mut(&lock)) {
                         list[index].release = Some(id);
                     }
                 }
-                Kind::Busy { lock, shared } => busy.push(Attempt { lock, event: id, shared }),
+                Kind::Try { lock, shared, taken } => {
+                    let list = sections.entry(lock).or_default();
+                    open.insert(lock, list.len());
+                    list.push(LockSection { acquire: id, release: None, shared, taken: taken.is_true });
+                    attempts.push(Attempt { lock, event: id, shared, taken: taken.is_true });
+                }
                 _ => {}
             }
         }
     }
-    (sections, busy)
+    (sections, attempts)
 }

@@ -39,8 +39,13 @@ impl FirstPass {
         let must = Rc::new(ForkJoinOrder::new(&pass.thread_steps));
         let sharing = Sharing::new(program, &instances, &must, &pass);
         let gaps = gaps(trace, &summaries);
-        let thread =
-            |ThreadSummary { name, finished, inputs, .. }| ThreadEvents { name, events: Vec::new(), finished, inputs };
+        let thread = |ThreadSummary { name, finished, points, inputs, .. }| ThreadEvents {
+            name,
+            events: Vec::new(),
+            finished,
+            points,
+            inputs,
+        };
         let threads = summaries.into_iter().map(|(id, summary)| (id, thread(summary))).collect();
         Ok(FirstPass { private, instances, must, sharing, threads, gaps })
     }
@@ -74,9 +79,12 @@ pub fn build(program: &Program, trace: &Trace, limits: &Limits) -> Result<TraceP
     let mut walk = Walk::new(program, &private, trace, &mut instances, builder, limits);
     walk.run()?;
     gaps.extend(walk.add_pending());
+    gaps.extend(walk.callback_gap());
+    let left_out = walk.left_out_in_words();
     let Walk { terms, listener: mut builder, .. } = walk;
     let mut built = builder.take_program(terms, threads, must, gaps);
     built.infer_recorded_values(&FxHashMap::default());
+    built.left_out = left_out;
     Ok(built)
 }
 

@@ -4,16 +4,18 @@
 //! within its thread, where it holds terms (`private_terms`).
 
 use crate::program::event::{
-    BeforeWindow, Event, EventId, Fences, Kind, MarkedBlockId, Read, SectionId, Target, TargetId, ThreadEvents,
+    BeforeWindow, Choice, Event, EventId, Fences, Kind, MarkedBlockId, Read, SectionId, Target, TargetId, ThreadEvents,
     TraceProgram, Write,
 };
 use crate::program::fork_join_order::ForkJoinOrder;
 use crate::program::private_terms::PrivateTerms;
 use crate::program::term_migration::TermMigration;
 use crate::walk::concolic::{ConcolicValue, ones};
-use crate::walk::listener::{Boundary, CounterUpdate, Listener, Location, MemoryAccess, Position, PossibleViolation};
+use crate::walk::listener::{
+    Boundary, CounterUpdate, LibraryAccess, Listener, Location, MemoryAccess, Position, PossibleViolation,
+};
 use crate::walk::objects::InstanceId;
-use crate::walk::sharing_pass::{Piece, PieceId, Sharing, SharingClass};
+use crate::walk::sharing_pass::{MOST_PIECE_BYTES, Piece, PieceId, Sharing, SharingClass};
 use leno_ir::index::IndexVec;
 use leno_ir::program::{Order, Span};
 use leno_logic::term::{Sort, Term, Terms};
@@ -31,6 +33,7 @@ struct ThreadBuilder {
     /// What has to hold for the thread to get from its last event to here.
     guard: Option<Term>,
     locks: Rc<Vec<(Location, bool)>>,
+    tried: Rc<Vec<(Location, bool)>>,
     section: Option<SectionId>,
     section_depth: u32,
     block: Option<MarkedBlockId>,
@@ -107,6 +110,7 @@ impl EventBuilder {
             blocks: Rc::new(std::mem::take(&mut self.blocks)),
             last_accesses: std::mem::take(&mut self.last_accesses),
             gaps,
+            left_out: Vec::new(),
             accesses: self.sharing.accesses,
             callbacks: self.callbacks,
             is_interrupted: self.is_interrupted,
@@ -127,8 +131,12 @@ impl EventBuilder {
         let mut values = FxHashMap::default();
         for &id in gone {
             is_gone[id] = true;
-            if let Kind::Access { reads, .. } = &ctp.event(id).kind {
-                values.extend(reads.iter().map(|read| (read.value, read.recorded)));
+            match &ctp.event(id).kind {
+                Kind::Access { reads, .. } => values.extend(reads.iter().map(|read| (read.value, read.recorded))),
+                Kind::Try { taken: choice, .. } | Kind::Wake { timed_out: choice, .. } if !choice.is_fixed() => {
+                    values.insert(choice.bit, choice.recorded.into());
+                }
+                _ => {}
             }
         }
         let events = std::mem::take(&mut ctp.events);
@@ -170,11 +178,17 @@ impl EventBuilder {
                 continue;
             }
             event.guard = terms.term(event.guard);
-            if let Kind::Access { reads, writes, .. } = &mut event.kind {
-                reads.iter_mut().for_each(|read| read.value = terms.term(read.value));
-                for write in writes {
-                    (write.value, write.condition) = (terms.term(write.value), terms.term(write.condition));
+            match &mut event.kind {
+                Kind::Access { reads, writes, .. } => {
+                    reads.iter_mut().for_each(|read| read.value = terms.term(read.value));
+                    for write in writes {
+                        (write.value, write.condition) = (terms.term(write.value), terms.term(write.condition));
+                    }
                 }
+                Kind::Try { taken: choice, .. } | Kind::Wake { timed_out: choice, .. } if !choice.is_fixed() => {
+                    (choice.bit, choice.is_true) = (terms.term(choice.bit), terms.term(choice.is_true));
+                }
+                _ => {}
             }
             let id = self.events.push(event);
             state.events.push(id);
@@ -215,6 +229,7 @@ impl EventBuilder {
             guard: thread.guard.unwrap_or(terms.bool(true)),
             kind,
             locks: Rc::clone(&thread.locks),
+            tried: Rc::clone(&thread.tried),
             section: thread.section,
             block: thread.block,
             pending,
@@ -295,6 +310,33 @@ impl EventBuilder {
         writes
     }
 
+    /// The pieces of an access of any length, with their contents as far as they are known.
+    fn library_pieces(
+        &mut self,
+        terms: &mut Terms,
+        first: PieceId,
+        access: MemoryAccess,
+        contents: &[u8],
+        is_write: bool,
+        (reads, writes): (&mut Vec<Read>, &mut Vec<Write>),
+    ) {
+        for piece in self.sharing.pieces_of(first, access).collect::<Vec<_>>() {
+            let Piece { at, bytes, .. } = self.pieces[piece];
+            let from = (at.offset - access.at.offset) as usize;
+            let known = contents.get(from..from + bytes as usize).filter(|_| bytes <= MOST_PIECE_BYTES);
+            let recorded =
+                known.unwrap_or_default().iter().rev().fold(0, |word: u128, byte| word << 8 | u128::from(*byte));
+            let width = if bytes <= MOST_PIECE_BYTES { bytes * 8 } else { 1 };
+            if is_write {
+                let value = terms.bits(width, recorded);
+                writes.push(Write { piece, value, recorded, condition: Term::TRUE, happened: true });
+            } else if !reads.iter().any(|read: &Read| read.piece == piece) {
+                let value = terms.variable(Sort::Bits(width), "read");
+                reads.push(Read { piece, value, recorded });
+            }
+        }
+    }
+
     fn counter(&mut self, at: Location) -> PieceId {
         match self.counters.get(&at) {
             Some(&id) => id,
@@ -306,18 +348,19 @@ impl EventBuilder {
         }
     }
 
-    fn acquire(&mut self, thread: ThreadIndex, lock: Location, shared: bool) {
+    fn acquire(&mut self, thread: ThreadIndex, lock: Location, shared: bool, is_tried: bool) {
         let thread = self.thread(thread);
-        let mut locks = (*thread.locks).clone();
-        locks.push((lock, shared));
-        thread.locks = Rc::new(locks);
+        let list = if is_tried { &mut thread.tried } else { &mut thread.locks };
+        Rc::make_mut(list).push((lock, shared));
     }
 
     fn release(&mut self, thread: ThreadIndex, lock: Location) {
         let thread = self.thread(thread);
-        let mut locks = (*thread.locks).clone();
-        locks.retain(|(held, _)| *held != lock);
-        thread.locks = Rc::new(locks);
+        for list in [&mut thread.locks, &mut thread.tried] {
+            if list.iter().any(|(held, _)| *held == lock) {
+                Rc::make_mut(list).retain(|(held, _)| *held != lock);
+            }
+        }
     }
 }
 
@@ -391,11 +434,11 @@ impl Listener for EventBuilder {
     ) -> Option<Term> {
         let piece = self.counter(counter);
         let old = terms.variable(Sort::Bits(32), "count");
-        let CounterUpdate { guard, new } = update(terms, old);
-        let always = terms.bool(true);
+        let CounterUpdate { guard, new, condition } = update(terms, old);
+        let condition = condition.unwrap_or(Term::TRUE);
         // (The recorded values follow when all events are there.)
         let reads = vec![Read { piece, value: old, recorded: 0 }];
-        let write = |value| Write { piece, value, recorded: 0, condition: always, happened: true };
+        let write = |value| Write { piece, value, recorded: 0, condition, happened: true };
         let writes = new.map(write).into_iter().collect();
         let id = self.add(terms, at, Kind::Access { reads, writes, atomic: true, is_plain: false });
         if let Some(guard) = guard {
@@ -403,6 +446,63 @@ impl Listener for EventBuilder {
             event.guard = terms.and2(event.guard, guard);
         }
         Some(old)
+    }
+
+    fn library_call(&mut self, terms: &mut Terms, at: &Position, accesses: &[LibraryAccess]) -> Vec<Term> {
+        let (mut reads, mut writes, mut pins): (Vec<Read>, Vec<Write>, Vec<Term>) = Default::default();
+        for LibraryAccess { access, writes: is_write, contents } in accesses {
+            let contents = contents.as_deref().unwrap_or_default();
+            match (self.sharing.class(access.at), is_write) {
+                (SharingClass::Shared(first), _) => {
+                    self.library_pieces(terms, first, *access, contents, *is_write, (&mut reads, &mut writes));
+                }
+                (_, true) => self.memory.overwrite(access.at, access.bytes.into()),
+                (_, false) => pins.extend(self.memory.pins(terms, access.at, access.bytes.into())),
+            }
+        }
+        pins.extend(
+            reads
+                .iter()
+                .filter(|read| terms.width(read.value) > 1)
+                .map(|read| (read.value, read.recorded))
+                .collect::<Vec<_>>()
+                .into_iter()
+                .map(|(value, recorded)| {
+                    let width = terms.width(value);
+                    let was = terms.bits(width, recorded);
+                    terms.eq(value, was)
+                }),
+        );
+        let is_shared = !reads.is_empty() || !writes.is_empty();
+        let kind = Kind::Access { reads, writes, atomic: false, is_plain: true };
+        let event = is_shared.then(|| self.add(terms, at, kind));
+        for one in accesses {
+            self.note_last_access(terms, at, one.access, event);
+        }
+        pins
+    }
+
+    fn object(&mut self, terms: &mut Terms, at: &Position, access: MemoryAccess, _: bool) {
+        let event = match self.sharing.class(access.at) {
+            SharingClass::Shared(first) => {
+                // (What is written there is nobody's business: the state of objects is not kept in their bytes.)
+                let mut writes = Vec::new();
+                self.library_pieces(terms, first, access, &[], true, (&mut Vec::new(), &mut writes));
+                let kind = Kind::Access { reads: Vec::new(), writes, atomic: access.atomic, is_plain: true };
+                Some(self.add(terms, at, kind))
+            }
+            _ => None,
+        };
+        self.note_last_access(terms, at, access, event);
+    }
+
+    fn private_pins(&mut self, terms: &mut Terms, at: Location, bytes: u64) -> Vec<Term> {
+        self.memory.pins(terms, at, bytes)
+    }
+
+    fn choice(&mut self, terms: &mut Terms, recorded: bool) -> Choice {
+        let bit = terms.variable(Sort::Bits(1), "choice");
+        Choice { bit, is_true: terms.bits_to_bool(bit), recorded }
     }
 
     fn assume(&mut self, terms: &mut Terms, at: &Position, condition: Term) {
@@ -431,16 +531,18 @@ impl Listener for EventBuilder {
     }
 
     fn event(&mut self, terms: &mut Terms, at: &Position, kind: Kind) {
-        let held = match kind {
-            Kind::Acquire { lock, shared } => Some((lock, Some(shared))),
-            Kind::Release { lock } => Some((lock, None)),
-            _ => None,
-        };
+        let is_life = matches!(kind, Kind::EndLife { instance } | Kind::BeginLife { instance }
+            if !self.sharing.freed_elsewhere.contains(&instance));
+        if is_life {
+            return;
+        }
+        let done = kind.clone();
         self.add(terms, at, kind);
-        match held {
-            Some((lock, Some(shared))) => self.acquire(at.thread, lock, shared),
-            Some((lock, None)) => self.release(at.thread, lock),
-            None => {}
+        match done {
+            Kind::Acquire { lock, shared } => self.acquire(at.thread, lock, shared, false),
+            Kind::Try { lock, shared, taken } if taken.recorded => self.acquire(at.thread, lock, shared, true),
+            Kind::Release { lock } => self.release(at.thread, lock),
+            _ => {}
         }
     }
 

@@ -57,6 +57,8 @@ pub struct Event {
     pub kind: Kind,
     /// The locks that the thread holds, and whether only for reading.
     pub locks: Rc<Vec<(Location, bool)>>,
+    /// The same of locks that it has tried to take, and held in the recorded run.
+    pub tried: Rc<Vec<(Location, bool)>>,
     /// The atomic section that it is in.
     pub section: Option<SectionId>,
     /// The marked block that it is in.
@@ -110,6 +112,28 @@ pub struct Write {
     pub happened: bool,
 }
 
+/// What a step found out that another order changes: whether it got what it tried to get, for instance.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    /// A variable of one bit.
+    pub bit: Term,
+    /// The same as a Boolean.
+    pub is_true: Term,
+    pub recorded: bool,
+}
+
+impl Choice {
+    pub fn always(recorded: bool) -> Choice {
+        let is_true = if recorded { Term::TRUE } else { Term::FALSE };
+        Choice { bit: is_true, is_true, recorded }
+    }
+
+    /// Whether it is the same in every order.
+    pub fn is_fixed(self) -> bool {
+        self.is_true == Term::TRUE || self.is_true == Term::FALSE
+    }
+}
+
 #[derive(Clone, Debug)]
 pub enum Kind {
     /// One access to memory, or to the counter of a synchronisation object.
@@ -127,17 +151,18 @@ pub enum Kind {
     Release {
         lock: Location,
     },
-    /// An attempt to acquire a lock that another thread held.
-    Busy {
+    /// An attempt to acquire a lock, which fails while another thread holds it.
+    Try {
         lock: Location,
         shared: bool,
+        taken: Choice,
     },
     Sleep {
         condition: Location,
     },
     Wake {
         condition: Location,
-        timed_out: bool,
+        timed_out: Choice,
     },
     Signal {
         condition: Location,
@@ -153,13 +178,31 @@ pub enum Kind {
     Finish,
     /// The end of the process.
     Exit,
+    /// A call of what is not part of the program, by which threads may wait for each other.
+    Outside(OutsideStep),
     Free {
+        instance: InstanceId,
+    },
+    /// The end of the life of a stack object, and its beginning.
+    EndLife {
+        instance: InstanceId,
+    },
+    BeginLife {
         instance: InstanceId,
     },
     /// The last access to an object that another thread frees, if it is no event otherwise.
     LastAccess {
         instance: InstanceId,
     },
+}
+
+/// One of the two sides of a call of what is not part of the program.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OutsideStep {
+    /// What comes before it in its thread may be known to others from here on. `is_all`: nobody is waited for.
+    Releases { is_all: bool },
+    /// What others have released before may be known here.
+    Acquires,
 }
 
 /// A position at which a property may be violated (one conjunct of Φ_PRP).
@@ -182,6 +225,8 @@ pub struct ThreadEvents {
     pub events: Vec<EventId>,
     /// The thread ended in the recorded run.
     pub finished: bool,
+    /// How many schedule points it passed.
+    pub points: u32,
     pub inputs: Vec<InputValue>,
 }
 
@@ -210,6 +255,8 @@ pub struct TraceProgram {
     pub last_accesses: Vec<(InstanceId, EventId)>,
     /// What the trace program does not cover, in words.
     pub gaps: Vec<String>,
+    /// Reorderings that are not looked at, in words.
+    pub left_out: Vec<String>,
     /// Accesses to memory in the whole run.
     pub accesses: u64,
     /// What the functions do that code outside of the program may call.

@@ -85,6 +85,27 @@ impl PrivateTerms {
         }
     }
 
+    /// What holds if these bytes have their recorded values.
+    pub fn pins(&mut self, terms: &mut Terms, at: Location, bytes: u64) -> Vec<Term> {
+        if self.bytes.is_empty() {
+            return Vec::new();
+        }
+        let mut pins = Vec::new();
+        for index in 0..bytes {
+            let byte = Location { offset: at.offset.wrapping_add(index), ..at };
+            if let Some((term, was)) = self.bytes.get(&byte).copied() {
+                let was = terms.bits(8, was.into());
+                pins.push(terms.eq(term, was));
+            }
+        }
+        pins
+    }
+
+    /// Code outside of the program has written these bytes.
+    pub fn overwrite(&mut self, at: Location, bytes: u64) {
+        self.clear(at, bytes);
+    }
+
     /// A new object begins here, in memory that another one may have used.
     pub fn clear(&mut self, at: Location, bytes: u64) {
         let inside = |byte: &Location| byte.instance == at.instance && byte.offset.wrapping_sub(at.offset) < bytes;

@@ -50,8 +50,14 @@ impl TraceProgram {
         }
         let mut assignment = Assignment::new();
         for event in &self.events {
-            if let Kind::Access { reads, is_plain: true, .. } = &event.kind {
-                reads.iter().for_each(|read| assignment.set(&self.terms, read.value, read.recorded));
+            match &event.kind {
+                Kind::Access { reads, is_plain: true, .. } => {
+                    reads.iter().for_each(|read| assignment.set(&self.terms, read.value, read.recorded));
+                }
+                Kind::Try { taken: choice, .. } | Kind::Wake { timed_out: choice, .. } if !choice.is_fixed() => {
+                    assignment.set(&self.terms, choice.bit, choice.recorded.into());
+                }
+                _ => {}
             }
         }
         steps.sort_by_key(|id| self.moment(*id));
@@ -66,7 +72,10 @@ impl TraceProgram {
             }
             for write in writes {
                 write.recorded = evaluate(&self.terms, write.value, &assignment).number();
-                now.insert(write.piece, write.recorded);
+                write.happened = evaluate(&self.terms, write.condition, &assignment).number() != 0;
+                if write.happened {
+                    now.insert(write.piece, write.recorded);
+                }
             }
         }
     }

@@ -45,7 +45,7 @@ pub fn slice(ctp: &TraceProgram, seeds: &[Term], wanted: &Wanted) -> Slice {
         }
         Kind::Acquire { lock, .. } | Kind::Release { lock } => shared_locks.contains(lock),
         Kind::LastAccess { .. } => false,
-        Kind::Free { .. } => wanted.frees,
+        Kind::Free { .. } | Kind::EndLife { .. } | Kind::BeginLife { .. } => wanted.frees,
         _ => true,
     };
     let of_thread = |events: &[EventId]| {
@@ -93,7 +93,7 @@ fn relevant_reads(ctp: &TraceProgram, seeds: &[Term], wanted: &Wanted) -> (FxHas
 fn shared_locks(ctp: &TraceProgram) -> BTreeSet<Location> {
     let mut users: BTreeMap<Location, BTreeSet<ThreadIndex>> = BTreeMap::new();
     for event in &ctp.events {
-        if let Kind::Acquire { lock, .. } | Kind::Busy { lock, .. } = &event.kind {
+        if let Kind::Acquire { lock, .. } | Kind::Try { lock, .. } = &event.kind {
             users.entry(*lock).or_default().insert(event.thread);
         }
     }

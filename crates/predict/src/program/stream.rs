@@ -80,6 +80,7 @@ impl Stream<'_, '_> {
             }
             if !self.walk.advance_next() {
                 self.gaps.extend(self.walk.add_pending());
+                self.gaps.extend(self.walk.callback_gap());
                 self.is_over = true;
             }
         }
@@ -92,6 +93,7 @@ impl Stream<'_, '_> {
         let gaps = std::mem::take(&mut self.gaps);
         let mut ctp = self.walk.listener.take_program(terms, threads, Rc::clone(&self.must), gaps);
         ctp.infer_recorded_values(&self.prefix.memory);
+        ctp.left_out = self.walk.left_out_in_words();
         ctp
     }
 
@@ -109,6 +111,7 @@ impl Stream<'_, '_> {
         loop {
             let mut ctp = self.take_program();
             progress.gaps.append(&mut ctp.gaps);
+            confirmer.left_out = std::mem::take(&mut ctp.left_out);
             progress.stats.accesses = ctp.accesses;
             let order = recorded_order(&ctp);
             let inside = &order[..order.len().min(size)];
@@ -119,6 +122,9 @@ impl Stream<'_, '_> {
             let is_last = self.is_over && inside.len() == order.len();
             if is_last || matches!(reach, Reach::First | Reach::Stopped(_)) {
                 progress.stats.events += order.len();
+                if is_last && !matches!(reach, Reach::First | Reach::Stopped(_)) {
+                    progress.gaps.extend(confirmer.follow_run(&ctp, &self.prefix.segments, &order));
+                }
                 return confirmer.conclude(within, progress.gaps, progress.stats);
             }
             let gone = &order[..size / 2];

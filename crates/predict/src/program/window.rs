@@ -161,7 +161,7 @@ impl<'a> Cutter<'a> {
         let first = ids.first().map(|id| self.whole.event(*id)).or(next.map(|next| &next.event));
         let (Some(first), Some(thread)) = (first, self.whole.threads.get(&id)) else { return };
         let mut list = Vec::new();
-        for &(lock, shared) in first.locks.iter() {
+        for &(lock, shared) in first.locks.iter().chain(first.tried.iter()) {
             let event = self.held_lock(first, list.len() as u32, lock, shared);
             list.push(self.add(event, None));
         }
@@ -177,7 +177,7 @@ impl<'a> Cutter<'a> {
             list.push(self.add(event, next.origin));
         }
         let (name, finished) = (thread.name.clone(), thread.finished);
-        self.threads.insert(id, ThreadEvents { name, events: list, finished, inputs: Vec::new() });
+        self.threads.insert(id, ThreadEvents { name, events: list, finished, points: 0, inputs: Vec::new() });
     }
 
     fn add(&mut self, event: Event, origin: Option<EventId>) -> EventId {
@@ -249,6 +249,7 @@ impl<'a> Cutter<'a> {
             blocks: Rc::clone(&whole.blocks),
             last_accesses: last_accesses.collect(),
             gaps: Vec::new(),
+            left_out: Vec::new(),
             accesses: 0,
             callbacks: whole.callbacks,
             is_interrupted: whole.is_interrupted,

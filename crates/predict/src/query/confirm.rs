@@ -6,7 +6,7 @@
 use crate::program::event::EventId;
 use crate::program::event::TraceProgram;
 use crate::program::window::Segment;
-use crate::query::follow::{Reached, follow};
+use crate::query::follow::{Reached, follow, follow_run};
 use crate::query::prediction::{Finding, PredictOptions, Prediction, Reach, Stats};
 use crate::query::question::Question;
 use leno_engine::Properties;
@@ -36,15 +36,31 @@ pub(crate) struct Confirmer<'a> {
     findings: Vec<Finding>,
     seen: BTreeSet<(&'static str, Vec<String>)>,
     pub(crate) lifted_from: Option<usize>,
+    /// Reorderings that are not looked at, in words.
+    pub(crate) left_out: Vec<String>,
 }
 
 impl<'a> Confirmer<'a> {
     pub(crate) fn new(program: &'a Program, options: &'a PredictOptions) -> Confirmer<'a> {
-        Confirmer { program, options, findings: Vec::new(), seen: BTreeSet::new(), lifted_from: None }
+        Confirmer {
+            program,
+            options,
+            findings: Vec::new(),
+            seen: BTreeSet::new(),
+            lifted_from: None,
+            left_out: Vec::new(),
+        }
     }
 
     pub(crate) fn conclude(self, reach: Reach, gaps: Vec<String>, stats: Stats) -> Prediction {
-        Prediction { findings: self.findings, reach, lifted_from: self.lifted_from, gaps, stats }
+        Prediction {
+            findings: self.findings,
+            reach,
+            lifted_from: self.lifted_from,
+            gaps,
+            left_out: self.left_out,
+            stats,
+        }
     }
 
     /// Follows the answer to a question: `order` are the events that happen, after those of the `prefix`.
@@ -77,6 +93,33 @@ impl<'a> Confirmer<'a> {
             is_tainted,
         });
         if is_confirmed { Confirmation::Confirmed } else { Confirmation::Unconfirmed }
+    }
+
+    /// Follows the recorded run itself, and reports what goes wrong in it. Gives what is not known of it.
+    pub(crate) fn follow_run(&mut self, ctp: &TraceProgram, prefix: &[Segment], order: &[EventId]) -> Option<String> {
+        let mut machine = self.options.machine.clone();
+        machine.spurious_wakeups = true;
+        let reached = match follow_run(self.program, ctp, prefix, order, &machine, &self.options.input) {
+            Ok(None) => return None,
+            Ok(Some(reached)) => reached,
+            Err(why) => {
+                return Some(format!(
+                    "what the recorded run itself does wrong: the interpreter cannot follow it, since {why}"
+                ));
+            }
+        };
+        let Claim::Violation { kind, span, .. } = &reached.witness.claim else { return None };
+        if !is_covered(&reached.witness, self.options.properties) {
+            return Some(format!(
+                "what comes after {}, where the recorded run goes wrong ({})",
+                self.show(*span),
+                kind.title()
+            ));
+        }
+        let (title, places, is_tainted) = (kind.title(), vec![self.show(*span)], reached.is_tainted);
+        let witness = self.accept(ctp, reached);
+        self.add(Finding { title, places, witness, bound: None, is_tainted });
+        None
     }
 
     /// Whether a thread always ends where the interpreter found a violation on the recorded path, of a property that is

@@ -4,13 +4,14 @@
 //! number: so each thread is run up to and with that point, in the order given, and at every event it has to be where
 //! the recorded run was. The claim is the interpreter's own. If it does not get there, nothing is claimed.
 
-use crate::program::event::{EventId, Kind, TraceProgram};
+use crate::program::event::{EventId, Kind, OutsideStep, TraceProgram};
 use crate::program::window::Segment;
+use crate::query::global_deadlock::operation;
 use crate::query::question::Question;
 use leno_engine::witness::{
     Follower, Inputs, Stepped, claim_deadlock, claim_race, claim_unordered, claim_violation, racer,
 };
-use leno_ir::interp::{Blocked, Footprint, Image, Machine, Options, ThreadId, Violation};
+use leno_ir::interp::{Blocked, Footprint, Image, Machine, Options, Status, ThreadId, Violation};
 use leno_ir::program::{Place, Program, Span};
 use leno_ir::witness::{Claim, Racer, Witness};
 use std::collections::BTreeMap;
@@ -57,26 +58,106 @@ pub fn follow(
     input: &[u8],
 ) -> Result<Reached, String> {
     let image = Image::new(program);
-    let mut inputs = Inputs::of_instructions().with_standard_input(input);
-    for thread in ctp.threads.values() {
-        inputs.plan(thread.name.clone(), thread.inputs.iter().map(|input| input.bits));
-    }
-    let follower = Follower::new(Machine::new(&image, options), inputs);
-    let mut leader = Leader { follower, passed: BTreeMap::new(), is_free: false };
+    let mut leader = Leader::new(&image, ctp, options, input);
     let (claim, wrong_at) = match leader.all(ctp, prefix, question, order) {
         Ok(claim) => (claim, None),
-        Err(Stray::Violation(violation)) => {
-            let passed = leader.passed.get(&violation.thread).copied().unwrap_or(0);
-            let wrong_at = (!leader.is_free).then(|| (violation.thread_name.clone(), passed));
-            (claim_violation(&violation), wrong_at)
-        }
+        Err(Stray::Violation(violation)) => (claim_violation(&violation), leader.wrong_at(&violation)),
         Err(Stray::Lost(reason)) => return Err(reason),
     };
     let is_tainted = leader.follower.machine.is_tainted();
     Ok(Reached { witness: leader.follower.into_witness(claim), is_tainted, wrong_at })
 }
 
+/// Follows the recorded run itself: `order` are all events, after those of the `prefix`. Gives what goes wrong in it; or
+/// why it cannot be followed.
+pub fn follow_run(
+    program: &Program,
+    ctp: &TraceProgram,
+    prefix: &[Segment],
+    order: &[EventId],
+    options: &Options,
+    input: &[u8],
+) -> Result<Option<Reached>, String> {
+    let image = Image::new(program);
+    let mut leader = Leader::new(&image, ctp, options, input);
+    let (claim, wrong_at) = match leader.run(ctp, prefix, order) {
+        Ok(()) => return Ok(None),
+        Err(Stray::Violation(violation)) => (claim_violation(&violation), leader.wrong_at(&violation)),
+        Err(Stray::Lost(reason)) => return Err(reason),
+    };
+    let is_tainted = leader.follower.machine.is_tainted();
+    Ok(Some(Reached { witness: leader.follower.into_witness(claim), is_tainted, wrong_at }))
+}
+
 impl<'p> Leader<'p> {
+    fn new(image: &'p Image<'p>, ctp: &TraceProgram, options: &Options, input: &[u8]) -> Leader<'p> {
+        let mut inputs = Inputs::of_instructions().with_standard_input(input);
+        for thread in ctp.threads.values() {
+            inputs.plan(thread.name.clone(), thread.inputs.iter().map(|input| input.bits));
+        }
+        let follower = Follower::new(Machine::new(image, options), inputs);
+        Leader { follower, passed: BTreeMap::new(), is_free: false }
+    }
+
+    /// Where the recorded path goes wrong, if that is where the violation is.
+    fn wrong_at(&self, violation: &Violation) -> Option<(String, u32)> {
+        let passed = self.passed.get(&violation.thread).copied().unwrap_or(0);
+        (!self.is_free).then(|| (violation.thread_name.clone(), passed))
+    }
+
+    /// All threads make all that they made in the recorded run. (A thread that the run ended in the middle of something
+    /// is led to the step that it did not make, and tries it: there it may have crashed.)
+    fn run(&mut self, ctp: &TraceProgram, prefix: &[Segment], order: &[EventId]) -> Followed<()> {
+        self.follow_prefix(ctp, prefix)?;
+        for &id in order {
+            self.pass_event(ctp, id)?;
+        }
+        for thread in ctp.threads.values() {
+            let Some(id) = self.follower.thread(&thread.name) else { continue };
+            if self.machine().threads()[id].status == Status::Running {
+                self.stand(id, thread.points)?;
+                self.try_next(id)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The next step of a thread that others can see, if it can be made.
+    fn try_next(&mut self, thread: ThreadId) -> Followed<()> {
+        for _ in 0..MOST_STEPS_AT_END {
+            let is_point = self.machine().is_at_schedule_point(thread);
+            match self.follower.step(thread) {
+                Stepped::Made if !is_point => {}
+                Stepped::Violation(violation) => return Err(Stray::Violation(violation)),
+                _ => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    fn follow_prefix(&mut self, ctp: &TraceProgram, prefix: &[Segment]) -> Followed<()> {
+        for segment in prefix {
+            let thread = self.find(&ctp.threads[&segment.thread].name)?;
+            self.pass(thread, segment.last_point, None)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the step of an event.
+    fn pass_event(&mut self, ctp: &TraceProgram, id: EventId) -> Followed<()> {
+        let event = ctp.event(id);
+        let is_made_later = matches!(event.kind, Kind::Outside(OutsideStep::Releases { is_all: false }));
+        if is_made_later || matches!(event.kind, Kind::Start) {
+            return Ok(());
+        }
+        let thread = self.find(&ctp.threads[&event.thread].name)?;
+        if matches!(event.kind, Kind::EndLife { .. }) && operation(self.machine().program(), event.place).is_none() {
+            // The return from a function, which is no schedule point.
+            return self.come_to_point(thread, event.point);
+        }
+        self.pass(thread, event.point, Some(event.place))
+    }
+
     fn machine(&self) -> &Machine<'p> {
         &self.follower.machine
     }
@@ -94,23 +175,16 @@ impl<'p> Leader<'p> {
         question: &Question,
         order: &[EventId],
     ) -> Followed<Claim> {
-        for segment in prefix {
-            let thread = self.find(&ctp.threads[&segment.thread].name)?;
-            self.pass(thread, segment.last_point, None)?;
-        }
+        self.follow_prefix(ctp, prefix)?;
         let mut racers = Vec::new();
         for &id in order {
-            let event = ctp.event(id);
             if let Question::Atomicity(broken) = question
                 && (id == broken.first || id == broken.between)
             {
                 let thread = self.come_to(ctp, id)?;
                 racers.push(self.standing(thread));
             }
-            if !matches!(event.kind, Kind::Start) {
-                let thread = self.find(&ctp.threads[&event.thread].name)?;
-                self.pass(thread, event.point, Some(event.place))?;
-            }
+            self.pass_event(ctp, id)?;
         }
         match question {
             Question::Target(index) => {
@@ -172,6 +246,16 @@ impl<'p> Leader<'p> {
                 claim => Ok(claim),
             },
         }
+    }
+
+    /// Runs a thread up to its schedule point of this number.
+    fn come_to_point(&mut self, thread: ThreadId, point: u32) -> Followed<()> {
+        self.stand(thread, point)?;
+        while self.machine().threads()[thread].status == Status::Running && !self.machine().is_at_schedule_point(thread)
+        {
+            self.step(thread)?;
+        }
+        Ok(())
     }
 
     fn find(&self, name: &str) -> Followed<ThreadId> {

@@ -76,6 +76,7 @@ pub(crate) fn stuck_places(program: &Program, ctp: &TraceProgram) -> BTreeSet<Pl
     for event in &ctp.events {
         match event.kind {
             Kind::Acquire { lock, .. } => *held.entry((event.thread, lock)).or_default() += 1,
+            Kind::Try { lock, taken, .. } if taken.recorded => *held.entry((event.thread, lock)).or_default() += 1,
             Kind::Release { lock } => _ = held.remove(&(event.thread, lock)),
             _ => {}
         }
@@ -214,7 +215,7 @@ impl Encoded {
         let mut ways: BTreeMap<(Location, ThreadIndex), [Vec<Lit>; 2]> = BTreeMap::new();
         for (lock, sections) in lock_sections(ctp, &self.slice).0 {
             for section in sections {
-                let critical = self.critical_section(&section);
+                let critical = self.critical_section(ctp, &section);
                 let held = held_at_end(&mut self.solver, &critical);
                 let thread = ctp.event(section.acquire).thread;
                 let [any, exclusive] = ways.entry((lock, thread)).or_default();

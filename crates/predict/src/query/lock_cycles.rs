@@ -73,7 +73,7 @@ fn lock_requests(program: Option<&Program>, ctp: &TraceProgram, questions: &mut 
         if event.pending && ((is_mutex && is_held) || (is_read && !wanted_shared)) {
             questions.push(Question::LockCycle(vec![id]));
         }
-        let locks = event.locks.iter().map(|&(lock, shared)| (Resource::Lock(lock), shared));
+        let locks = event.locks.iter().chain(event.tried.iter()).map(|&(lock, shared)| (Resource::Lock(lock), shared));
         let own_end = awaited.contains(&event.thread).then_some((Resource::End(event.thread), false));
         for (held, held_shared) in locks.chain(own_end).filter(|(held, _)| *held != wanted) {
             let request = LockRequest { thread: event.thread, event: id, held, held_shared, wanted, wanted_shared };
@@ -93,19 +93,21 @@ fn awaited_by_holders(ctp: &TraceProgram) -> BTreeSet<ThreadIndex> {
         })
     };
     let awaited: BTreeSet<ThreadIndex> = joins().map(|(_, child)| child).collect();
-    let matters = |event: &Event| !event.locks.is_empty() || awaited.contains(&event.thread);
+    let matters = |event: &Event| !event.locks.is_empty() || !event.tried.is_empty() || awaited.contains(&event.thread);
     joins().filter(|(event, _)| matters(event)).map(|(_, child)| child).collect()
 }
 
 /// Adds the questions about locks whose holders have ended; gives whether some were left out.
 pub(crate) fn held_by_ended(program: Option<&Program>, ctp: &TraceProgram, questions: &mut Vec<Question>) -> bool {
-    let is_end = |event: &Event| matches!(event.kind, Kind::Finish) && !event.locks.is_empty();
+    let is_end =
+        |event: &Event| matches!(event.kind, Kind::Finish) && !(event.locks.is_empty() && event.tried.is_empty());
     let mut left_out = false;
     for (end, holder) in ctp.events.iter_enumerated().filter(|(_, event)| is_end(event)) {
         let mut instances: BTreeMap<Place, usize> = BTreeMap::new();
         for (id, event) in ctp.events.iter_enumerated().filter(|(_, event)| event.thread != holder.thread) {
             let Kind::Acquire { lock, shared } = event.kind else { continue };
-            let is_held = holder.locks.iter().any(|(held, by_reader)| *held == lock && !(shared && *by_reader));
+            let mut held = holder.locks.iter().chain(holder.tried.iter());
+            let is_held = held.any(|(held, by_reader)| *held == lock && !(shared && *by_reader));
             if !is_held || !waits(program, event.place) || ctp.must_precede(id, end) {
                 continue;
             }

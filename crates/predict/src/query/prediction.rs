@@ -113,13 +113,22 @@ pub struct Prediction {
     pub lifted_from: Option<usize>,
     /// What is not covered, in words.
     pub gaps: Vec<String>,
+    /// Which reorderings are not looked at, in words: what holds, holds without them.
+    pub left_out: Vec<String>,
     pub stats: Stats,
 }
 
 impl Prediction {
     pub(crate) fn stopped(stop: Stop, gaps: Vec<String>) -> Prediction {
         let reach = Reach::Stopped(stop);
-        Prediction { findings: Vec::new(), reach, lifted_from: None, gaps, stats: Stats::default() }
+        Prediction {
+            findings: Vec::new(),
+            reach,
+            lifted_from: None,
+            gaps,
+            left_out: Vec::new(),
+            stats: Stats::default(),
+        }
     }
 
     /// The findings that the interpreter has confirmed.

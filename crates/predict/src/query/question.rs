@@ -4,7 +4,7 @@
 //! solver is asked for an order in which all literals of some question hold.
 
 use crate::encode::Encoded;
-use crate::program::event::{EventId, Kind, TargetId, TraceProgram};
+use crate::program::event::{Event, EventId, Kind, TargetId, TraceProgram};
 use crate::query::atomicity::{AtomicBlocks, Block, Interference, interferences};
 use crate::query::global_deadlock::stuck_places;
 use crate::query::lock_cycles::{held_by_ended, lock_cycles};
@@ -89,7 +89,7 @@ pub(crate) fn has_weak_orders(program: &Program) -> bool {
 fn foreign_frees(ctp: &TraceProgram) -> impl Iterator<Item = (EventId, EventId)> {
     let mut frees: BTreeMap<InstanceId, Vec<EventId>> = BTreeMap::new();
     for (id, event) in ctp.events.iter_enumerated() {
-        if let Kind::Free { instance } = event.kind {
+        if let Kind::Free { instance } | Kind::EndLife { instance } = event.kind {
             frees.entry(instance).or_default().push(id);
         }
     }
@@ -137,6 +137,8 @@ impl Question {
             Question::UseAfterFree(free, access) => {
                 lits.extend(encoded.happens(*free));
                 lits.extend(is_at(ctp, encoded, *access));
+                // (A block that is entered again has a new object at the same place.)
+                lits.extend(next_life(ctp, *free).and_then(|begin| encoded.happens(begin)).map(|begins| !begins));
             }
             Question::Atomicity(interference) => {
                 lits.extend(is_at(ctp, encoded, interference.second));
@@ -247,6 +249,16 @@ impl Question {
             Question::Atomicity(_) => "atomicity violation",
         }
     }
+}
+
+/// Where the life of a stack object begins again after its end.
+fn next_life(ctp: &TraceProgram, end: EventId) -> Option<EventId> {
+    let Event { kind: Kind::EndLife { instance }, thread, index, .. } = ctp.event(end) else { return None };
+    let begins = |id: &EventId| {
+        let event = ctp.event(*id);
+        event.index > *index && matches!(event.kind, Kind::BeginLife { instance: again } if again == *instance)
+    };
+    ctp.threads.get(thread)?.events.iter().copied().find(begins)
 }
 
 /// What has to hold for a thread to be about to execute an event.

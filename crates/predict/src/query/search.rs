@@ -32,10 +32,15 @@ pub fn predict_events(program: &Program, ctp: &mut TraceProgram, options: &Predi
         .run(ctp, options, &mut |ctp, question, order, bound| confirmer.confirm(ctp, &[], question, order, bound));
     search.add_to(&mut stats, &mut gaps);
     confirmer.lifted_from = search.lifted_from;
-    if reach == Reach::All && search.refuses_recorded(ctp, options) {
-        gaps.push(
-            "the recorded run is not one that Leno's semantics allows: what is outside of it is not known".to_string(),
-        );
+    confirmer.left_out = std::mem::take(&mut ctp.left_out);
+    if reach == Reach::All {
+        match search.recorded_order(ctp, options) {
+            Some(order) => gaps.extend(confirmer.follow_run(ctp, &[], &order)),
+            None => gaps.push(
+                "the recorded run is not one that Leno's semantics allows: what is outside of it is not known"
+                    .to_string(),
+            ),
+        }
     }
     confirmer.conclude(reach, gaps, stats)
 }
@@ -207,10 +212,14 @@ impl Search {
         Reach::Switches(most)
     }
 
-    /// Whether the encoding does not even admit the recorded run: a wait that ended without a signal, for instance.
-    fn refuses_recorded(&mut self, ctp: &TraceProgram, options: &PredictOptions) -> bool {
+    /// An order of all events; none if the encoding does not even admit the recorded run: after a wait that ended without
+    /// a signal, for instance.
+    fn recorded_order(&mut self, ctp: &TraceProgram, options: &PredictOptions) -> Option<Vec<EventId>> {
         let all = all_events_happen(&self.encoded, ctp);
-        self.encoded.solver.solve(&all, &options.limits) == Answer::Unsatisfiable
+        match self.encoded.solver.solve(&all, &options.limits) {
+            Answer::Satisfiable => Some(self.encoded.schedule()),
+            _ => None,
+        }
     }
 
     /// Asks for answers until there are none. Gives why it ended earlier, if it did.

@@ -5,7 +5,7 @@
 
 use crate::walk::Walk;
 use crate::walk::concolic::ConcolicValue;
-use crate::walk::listener::{Listener, Location, MemoryAccess, PossibleViolation};
+use crate::walk::listener::{LeftOut, Listener, Location, MemoryAccess, PossibleViolation};
 use crate::walk::objects::{InstanceId, InstanceKind};
 use crate::walk::problem::{WalkEnd, WalkProblem, WalkResult};
 use leno_ir::interp::ViolationKind;
@@ -30,7 +30,7 @@ impl<L: Listener> Walk<'_, '_, L> {
         if let Some(kind) = if_null {
             self.check_null(id, address, kind)?;
         }
-        self.assume_recorded(id, address)?;
+        self.assume_recorded(id, address, LeftOut::Address)?;
         Ok(address.bits as u64)
     }
 

@@ -5,7 +5,7 @@ use crate::walk::Walk;
 use crate::walk::concolic::{ConcolicValue, ones};
 use crate::walk::listener::Listener;
 use crate::walk::problem::{WalkEnd, WalkProblem, WalkResult};
-use crate::walk::thread::{InputValue, ThreadState, ThreadWalks};
+use crate::walk::thread::{ThreadState, ThreadWalks};
 use leno_ir::index::Idx;
 use leno_ir::interp::ViolationKind;
 use leno_ir::program::{Access, Body, Callee, Expr, FuncId, LocalId};
@@ -26,7 +26,7 @@ impl<L: Listener> Walk<'_, '_, L> {
         let values = self.arguments(id, args)?;
         match target.filter(|target| self.has_body(*target)) {
             Some(target) => self.enter(id, target, &values, dst),
-            None => self.call_external(id, target, &values, dst),
+            None => self.call_external(id, callee, target, &values, dst),
         }
     }
 
@@ -36,57 +36,6 @@ impl<L: Listener> Walk<'_, '_, L> {
 
     fn arguments(&mut self, id: ThreadIndex, args: &[Expr]) -> WalkResult<Vec<(u32, ConcolicValue)>> {
         args.iter().map(|arg| self.evaluate_with_width(id, arg)).collect()
-    }
-
-    /// A call of a function that is not part of the program.
-    fn call_external(
-        &mut self,
-        id: ThreadIndex,
-        target: Option<FuncId>,
-        arguments: &[(u32, ConcolicValue)],
-        dst: Option<LocalId>,
-    ) -> WalkResult {
-        // The result may depend on the arguments in any way: it is the recorded one only if they are.
-        if dst.is_some() {
-            for (_, value) in arguments {
-                self.assume_recorded(id, *value)?;
-            }
-        }
-        let result = self.skip_external_call(id)?;
-        let Some(dst) = dst else { return Ok(()) };
-        let value = ConcolicValue::fixed(result & ones(self.local_width(id, dst)?));
-        let is_known = target.is_some_and(|target| match &self.program.functions[target].body {
-            Body::External(external) => external.known,
-            Body::Blocks(_) => true,
-        });
-        if !is_known {
-            let place = self.position(id)?.place;
-            self.thread(id)?.inputs.push(InputValue { bits: value.bits, place });
-        }
-        self.set(id, dst, value)
-    }
-
-    /// Skips the records of a call of an external function, and of all code that it called back. Gives its result.
-    fn skip_external_call(&mut self, id: ThreadIndex) -> WalkResult<u128> {
-        match self.next(id)? {
-            Record::Call => {}
-            other => return Err(self.unexpected(id, "a call", other)),
-        }
-        let mut depth = 1u32;
-        loop {
-            match self.next(id)? {
-                Record::Call => depth = depth.saturating_add(1),
-                Record::Return(bits) if depth == 1 => {
-                    self.thread(id)?.hits = 0;
-                    return Ok(bits);
-                }
-                Record::Return(_) => depth -= 1,
-                Record::Slot { .. } | Record::Allocated { .. } => self.thread(id)?.made += 1,
-                Record::Freed { .. } => self.thread(id)?.freed += 1,
-                Record::Value { .. } => self.thread(id)?.hits = 0,
-                _ => {}
-            }
-        }
     }
 
     pub(crate) fn spawn(&mut self, id: ThreadIndex, handle: Option<&Access>, func: &Expr, args: &[Expr]) -> WalkResult {

@@ -2,12 +2,12 @@
 
 use crate::program::event::Kind;
 use crate::walk::concolic::{ConcolicValue, Evaluator, Leaves};
-use crate::walk::listener::{Listener, Location, Position};
+use crate::walk::listener::{LeftOut, Listener, Location, Position};
 use crate::walk::objects::{InstanceId, InstanceKind, Instances};
 use crate::walk::problem::{WalkEnd, WalkProblem, WalkResult};
 use crate::walk::thread::{Frame, ThreadState, ThreadWalk};
 use crate::walk::{Arguments, Walk};
-use leno_ir::index::IndexVec;
+use leno_ir::index::{Idx, IndexVec};
 use leno_ir::program::{
     Block, BlockId, Body, Expr, FuncId, Function, Instr, LocalId, Program, Span, TerminatorKind, Type,
 };
@@ -115,6 +115,7 @@ impl<'p, L: Listener> Walk<'p, '_, L> {
         let mut evaluator = Evaluator { terms: &mut self.terms, model: self.program.model, pins: Vec::new() };
         let value = evaluator.value(&leaves, expr);
         for pin in evaluator.pins {
+            self.leave_out(id, LeftOut::Float)?;
             self.assume(id, pin)?;
         }
         Ok(value)
@@ -147,8 +148,26 @@ impl<'p, L: Listener> Walk<'p, '_, L> {
     }
 
     /// From here on the path is taken only if the value is the recorded one.
-    pub(crate) fn assume_recorded(&mut self, id: ThreadIndex, value: ConcolicValue) -> WalkResult {
+    pub(crate) fn assume_recorded(&mut self, id: ThreadIndex, value: ConcolicValue, why: LeftOut) -> WalkResult {
         match value.pinned(&mut self.terms) {
+            Some(pin) => {
+                self.leave_out(id, why)?;
+                self.assume(id, pin)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Here reorderings are left out.
+    pub(crate) fn leave_out(&mut self, id: ThreadIndex, why: LeftOut) -> WalkResult {
+        let span = self.position(id)?.span;
+        self.left_out.entry(why).or_default().entry((span.file.index(), span.line)).or_insert(span);
+        Ok(())
+    }
+
+    /// The selector of a switch is the recorded one.
+    fn assume_case(&mut self, id: ThreadIndex, selector: ConcolicValue) -> WalkResult {
+        match selector.pinned(&mut self.terms) {
             Some(pin) => self.assume(id, pin),
             None => Ok(()),
         }
@@ -208,7 +227,7 @@ impl<'p, L: Listener> Walk<'p, '_, L> {
                 let selector = self.evaluate(id, value)?;
                 let target = cases.iter().find(|(bits, _)| *bits == selector.bits).map(|(_, target)| *target);
                 match target {
-                    Some(_) => self.assume_recorded(id, selector)?,
+                    Some(_) => self.assume_case(id, selector)?,
                     None => self.assume_no_case(id, selector, cases)?,
                 }
                 self.goto(id, target.unwrap_or(*default))
@@ -322,6 +341,7 @@ impl<'p, L: Listener> Walk<'p, '_, L> {
             let value = value.fit(&mut self.terms, width, 64);
             return self.finish(id, value);
         }
+        self.end_lives(id)?;
         let thread = self.thread(id)?;
         let frame = thread.frames.pop().ok_or(WalkEnd::PathEnds)?;
         for address in &frame.slots {
@@ -331,6 +351,18 @@ impl<'p, L: Listener> Walk<'p, '_, L> {
         let to = self.local_width(id, dst)?;
         let value = value.fit(&mut self.terms, width, to);
         self.set(id, dst, value)
+    }
+
+    /// The stack objects of a function that returns are gone.
+    fn end_lives(&mut self, id: ThreadIndex) -> WalkResult {
+        let slots: Vec<u64> = self.frame(id)?.slots.iter().copied().collect();
+        for address in slots {
+            let instance = self.locate(id, address)?.instance;
+            if !instance.is_private() {
+                self.event(id, Kind::EndLife { instance })?;
+            }
+        }
+        Ok(())
     }
 
     /// The end of a thread.

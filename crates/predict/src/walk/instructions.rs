@@ -4,10 +4,11 @@ use crate::program::event::Kind;
 use crate::walk::Walk;
 use crate::walk::concolic::ConcolicValue;
 use crate::walk::listener::{Boundary, Listener, PossibleViolation};
+use crate::walk::objects::InstanceId;
 use crate::walk::problem::{WalkEnd, WalkResult};
 use crate::walk::thread::InputValue;
 use leno_ir::interp::ViolationKind;
-use leno_ir::program::{Expr, Instr, LocalId, Op, Storage};
+use leno_ir::program::{Expr, Instr, LocalId, Op, SlotId, Storage};
 use leno_trace::{Record, ThreadIndex};
 
 impl<L: Listener> Walk<'_, '_, L> {
@@ -64,8 +65,9 @@ impl<L: Listener> Walk<'_, '_, L> {
             Op::AtomicEnd => self.section_boundary(id, Boundary::EndSection),
             // The recorded program sets it to 0.
             Op::Undefine { dst } => self.set(id, *dst, ConcolicValue::fixed(0)),
-            // As with the end of an activation: what is recorded of the objects stays.
-            Op::Free { storage: Storage::Stack, .. } | Op::BeginLife { .. } | Op::EndLife { .. } => Ok(()),
+            Op::Free { storage: Storage::Stack, .. } => Ok(()),
+            Op::BeginLife { slot } => self.life(id, *slot, |instance| Kind::BeginLife { instance }),
+            Op::EndLife { slot } => self.life(id, *slot, |instance| Kind::EndLife { instance }),
             Op::Fence { order } => {
                 let at = self.position(id)?;
                 self.listener.fence(&at, *order);
@@ -73,6 +75,13 @@ impl<L: Listener> Walk<'_, '_, L> {
             }
             Op::Detach { .. } | Op::Yield => Ok(()),
         }
+    }
+
+    /// The life of a stack object begins or ends.
+    fn life(&mut self, id: ThreadIndex, slot: SlotId, kind: impl Fn(InstanceId) -> Kind) -> WalkResult {
+        let Some(&address) = self.frame(id)?.slots.get(slot) else { return Ok(()) };
+        let instance = self.locate(id, address)?.instance;
+        if instance.is_private() { Ok(()) } else { self.event(id, kind(instance)) }
     }
 
     /// Whether the instruction that a thread is about to execute has no records.

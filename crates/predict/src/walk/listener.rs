@@ -5,7 +5,7 @@
 //! concurrent trace program. Steps that are events whatever memory is shared are reported as the [`Kind`] of that
 //! event; accesses are not, since only the listener knows whether they become events.
 
-use crate::program::event::Kind;
+use crate::program::event::{Choice, Kind};
 use crate::walk::concolic::ConcolicValue;
 use crate::walk::objects::InstanceId;
 use leno_ir::interp::ViolationKind;
@@ -60,11 +60,36 @@ pub struct PossibleViolation {
     pub message: String,
 }
 
+/// An access of a library function, and the contents of the memory, if they were kept.
+#[derive(Clone, Debug)]
+pub struct LibraryAccess {
+    pub access: MemoryAccess,
+    pub writes: bool,
+    pub contents: Option<Vec<u8>>,
+}
+
+/// Why some reorderings are not looked at.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum LeftOut {
+    /// An address would be another one.
+    Address,
+    /// Floating-point arithmetic would compute with other values.
+    Float,
+    /// A function that is not part of the program would get other values.
+    Argument,
+    /// It is not known what a function accesses.
+    Unknown,
+    /// Calls by which threads may wait for each other keep their order.
+    OutsideOrder,
+}
+
 /// What a step does to the counter of a synchronisation object.
 pub struct CounterUpdate {
     /// What has to hold of the counter for the step to be possible.
     pub guard: Option<Term>,
     pub new: Option<Term>,
+    /// When it is written; always, if there is no condition.
+    pub condition: Option<Term>,
 }
 
 /// Is told what threads do, in the order of each thread.
@@ -91,6 +116,14 @@ pub trait Listener {
         counter: Location,
         update: &mut dyn FnMut(&mut Terms, Term) -> CounterUpdate,
     ) -> Option<Term>;
+    /// The accesses of a library function, all at once. Gives what holds if it read what it read in the recorded run.
+    fn library_call(&mut self, terms: &mut Terms, at: &Position, accesses: &[LibraryAccess]) -> Vec<Term>;
+    /// A step on a synchronisation object: what it is to others who access the same bytes.
+    fn object(&mut self, terms: &mut Terms, at: &Position, access: MemoryAccess, makes: bool);
+    /// What holds if memory that threads do not share has its recorded contents.
+    fn private_pins(&mut self, terms: &mut Terms, at: Location, bytes: u64) -> Vec<Term>;
+    /// Something that another order may change.
+    fn choice(&mut self, terms: &mut Terms, recorded: bool) -> Choice;
     /// The thread continues on the recorded path only if this holds.
     fn assume(&mut self, terms: &mut Terms, at: &Position, condition: Term);
     /// The property is violated here if `bad` holds.

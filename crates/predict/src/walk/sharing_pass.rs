@@ -5,10 +5,12 @@
 //! slicing of paper 003, section 7). The rest is cut into pieces, so that two accesses have either the same piece or
 //! nothing in common.
 
-use crate::program::event::Kind;
+use crate::program::event::{Choice, Kind};
 use crate::program::fork_join_order::{ForkJoinOrder, ThreadStep};
 use crate::walk::concolic::ConcolicValue;
-use crate::walk::listener::{Boundary, CounterUpdate, Listener, Location, MemoryAccess, Position, PossibleViolation};
+use crate::walk::listener::{
+    Boundary, CounterUpdate, LibraryAccess, Listener, Location, MemoryAccess, Position, PossibleViolation,
+};
 use crate::walk::objects::{InstanceId, InstanceKind, Instances, RecordedAddresses};
 use leno_ir::index::{Idx, IndexVec};
 use leno_ir::program::{ObjectKind, Order, Program};
@@ -16,7 +18,7 @@ use leno_logic::term::{Term, Terms};
 use leno_symbolic::contents::static_value;
 use leno_trace::ThreadIndex;
 use rustc_hash::FxHashMap;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// What one thread does to one range of bytes, by its schedule points.
 #[derive(Clone, Copy, Debug)]
@@ -26,6 +28,21 @@ struct ThreadUse {
     last_write: Option<u32>,
 }
 
+/// What one thread does to one synchronisation object, by its schedule points.
+#[derive(Clone, Debug)]
+struct ObjectSteps {
+    thread: ThreadIndex,
+    first: u32,
+    last: u32,
+    /// Where it makes or destroys it.
+    makes: Vec<u32>,
+}
+
+/// The most bytes of a group that is cut into words, so that their contents can be followed.
+const MOST_BYTES_IN_WORDS: u64 = 4096;
+/// No piece whose contents are followed is longer.
+pub const MOST_PIECE_BYTES: u32 = 16;
+
 /// The listener of the first walk.
 #[derive(Default)]
 pub struct SharingPass {
@@ -33,6 +50,8 @@ pub struct SharingPass {
     /// Starts and joins of threads.
     pub thread_steps: Vec<ThreadStep>,
     frees: Vec<(InstanceId, ThreadIndex)>,
+    /// Steps on synchronisation objects.
+    objects: FxHashMap<(Location, u32), Vec<ObjectSteps>>,
     /// By object and thread: the schedule point of the last access.
     last_access: FxHashMap<(InstanceId, ThreadIndex), u32>,
     /// Accesses of memory, all of them.
@@ -83,6 +102,37 @@ impl Listener for SharingPass {
         None
     }
 
+    fn library_call(&mut self, _: &mut Terms, at: &Position, accesses: &[LibraryAccess]) -> Vec<Term> {
+        for access in accesses {
+            self.access(at, access.access, access.writes);
+        }
+        Vec::new()
+    }
+
+    fn object(&mut self, _: &mut Terms, at: &Position, access: MemoryAccess, makes: bool) {
+        let steps = self.objects.entry((access.at, access.bytes)).or_default();
+        let made = makes.then_some(at.point);
+        match steps.iter_mut().find(|steps| steps.thread == at.thread) {
+            Some(steps) => {
+                steps.last = at.point;
+                steps.makes.extend(made);
+            }
+            None => {
+                let (thread, point) = (at.thread, at.point);
+                steps.push(ObjectSteps { thread, first: point, last: point, makes: made.into_iter().collect() });
+            }
+        }
+        self.last_access.insert((access.at.instance, at.thread), at.point);
+    }
+
+    fn private_pins(&mut self, _: &mut Terms, _: Location, _: u64) -> Vec<Term> {
+        Vec::new()
+    }
+
+    fn choice(&mut self, _: &mut Terms, recorded: bool) -> Choice {
+        Choice::always(recorded)
+    }
+
     fn assume(&mut self, _: &mut Terms, _: &Position, _: Term) {}
 
     fn check(&mut self, _: &mut Terms, _: &Position, _: Term, _: PossibleViolation) {}
@@ -91,7 +141,7 @@ impl Listener for SharingPass {
         match kind {
             Kind::Spawn { child } => self.thread_steps.push(ThreadStep::spawn(at, child)),
             Kind::Join { child } => self.thread_steps.push(ThreadStep::join(at, child)),
-            Kind::Free { instance } => self.frees.push((instance, at.thread)),
+            Kind::Free { instance } | Kind::EndLife { instance } => self.frees.push((instance, at.thread)),
             _ => {}
         }
     }
@@ -149,6 +199,8 @@ pub struct Sharing {
     pub pieces: IndexVec<PieceId, Piece>,
     /// By object that another thread frees, and by thread: the schedule point of the last access.
     pub last_access_before_free: BTreeMap<(InstanceId, ThreadIndex), u32>,
+    /// The objects of these.
+    pub freed_elsewhere: BTreeSet<InstanceId>,
     /// Accesses of memory in the whole run.
     pub accesses: u64,
 }
@@ -157,6 +209,11 @@ impl Sharing {
     pub fn new(program: &Program, instances: &Instances, must: &ForkJoinOrder, pass: &SharingPass) -> Sharing {
         let mut by_instance: BTreeMap<InstanceId, Vec<ByteRange<'_>>> = BTreeMap::new();
         for ((at, bytes), uses) in &pass.uses {
+            let span = (at.offset, at.offset + u64::from(*bytes), uses.as_slice());
+            by_instance.entry(at.instance).or_default().push(span);
+        }
+        let object_uses = unordered_object_uses(must, pass);
+        for ((at, bytes), uses) in &object_uses {
             let span = (at.offset, at.offset + u64::from(*bytes), uses.as_slice());
             by_instance.entry(at.instance).or_default().push(span);
         }
@@ -183,6 +240,7 @@ impl Sharing {
         for ((instance, thread), point) in &pass.last_access {
             if freed_by.get(instance).is_some_and(|freeing| freeing != thread) {
                 sharing.last_access_before_free.insert((*instance, *thread), *point);
+                sharing.freed_elsewhere.insert(*instance);
             }
         }
         sharing
@@ -204,6 +262,10 @@ impl Sharing {
             Some(class) => class,
             None => {
                 let mut cuts: Vec<u64> = ranges.iter().flat_map(|range| [range.0, range.1]).collect();
+                let is_long = ranges.iter().any(|range| range.1 - range.0 > MOST_PIECE_BYTES.into());
+                if is_long && end - start <= MOST_BYTES_IN_WORDS {
+                    cuts.extend((start..end).filter(|offset| offset % 8 == 0));
+                }
                 cuts.sort_unstable();
                 cuts.dedup();
                 let first = self.pieces.next_id();
@@ -262,8 +324,50 @@ fn classify(must: &ForkJoinOrder, uses: &[ThreadUse]) -> Option<SharingClass> {
         .then_some(SharingClass::Published)
 }
 
+/// Synchronisation objects that one thread makes or destroys, or copies as any memory, while another one may use them:
+/// to others each step writes them.
+fn unordered_object_uses(must: &ForkJoinOrder, pass: &SharingPass) -> BTreeMap<(Location, u32), Vec<ThreadUse>> {
+    // (Ordinary accesses that begin within an object, by instance.)
+    let mut plain: BTreeMap<InstanceId, Vec<(u64, u64, &[ThreadUse])>> = BTreeMap::new();
+    let instances: BTreeSet<InstanceId> = pass.objects.keys().map(|(at, _)| at.instance).collect();
+    for ((at, bytes), uses) in pass.uses.iter().filter(|((at, _), _)| instances.contains(&at.instance)) {
+        plain.entry(at.instance).or_default().push((at.offset, at.offset + u64::from(*bytes), uses));
+    }
+    let mut found = BTreeMap::new();
+    for ((at, bytes), steps) in &pass.objects {
+        let end = at.offset + u64::from(*bytes);
+        let overlapping =
+            plain.get(&at.instance).into_iter().flatten().filter(|(from, to, _)| *from < end && at.offset < *to);
+        let plain_uses: Vec<ThreadUse> = overlapping.flat_map(|(_, _, uses)| uses.iter()).copied().collect();
+        let is_ordered = |thread: ThreadIndex, point: u32, steps: &ObjectSteps| {
+            steps.thread == thread
+                || must.is_before((thread, point), (steps.thread, steps.first))
+                || must.is_before((steps.thread, steps.last), (thread, point))
+        };
+        let makes_ordered = steps
+            .iter()
+            .all(|one| one.makes.iter().all(|point| steps.iter().all(|other| is_ordered(one.thread, *point, other))));
+        let plain_ordered = plain_uses.iter().all(|used| {
+            let points = [Some(used.first), used.last_write];
+            points.into_iter().flatten().all(|point| steps.iter().all(|other| is_ordered(used.thread, point, other)))
+        });
+        if !(makes_ordered && plain_ordered) {
+            let uses = steps.iter().map(|steps| ThreadUse {
+                thread: steps.thread,
+                first: steps.first,
+                last_write: Some(steps.last),
+            });
+            found.insert((*at, *bytes), uses.collect());
+        }
+    }
+    found
+}
+
 /// The contents of a location before the first write.
 fn initial(program: &Program, instances: &Instances, at: Location, bytes: u32) -> Option<u128> {
+    if bytes > MOST_PIECE_BYTES {
+        return Some(0);
+    }
     let instance = instances.get(at.instance);
     match instance.kind {
         InstanceKind::Static(object) if program.objects[object].kind != ObjectKind::External => {

@@ -67,6 +67,8 @@ pub(crate) struct ThreadWalk {
     pub freed: usize,
     /// The arrival number that it got at each barrier.
     pub barrier_tickets: BTreeMap<Location, Term>,
+    /// By lock that it has tried to take, and held in the recorded run: that it got it.
+    pub tried: BTreeMap<Location, Term>,
     /// How often the thread has acquired each lock that it holds.
     pub lock_depth: BTreeMap<Location, u32>,
     /// Instructions since the last record.
@@ -99,6 +101,7 @@ impl ThreadWalk {
             made: 0,
             freed: 0,
             barrier_tickets: BTreeMap::new(),
+            tried: BTreeMap::new(),
             lock_depth: BTreeMap::new(),
             steps_without_record: 0,
             inputs: Vec::new(),
@@ -124,6 +127,7 @@ impl ThreadWalk {
         ThreadSummary {
             name: self.name.clone(),
             finished: self.state == ThreadState::Finished,
+            points: self.point,
             inputs: self.inputs.clone(),
             problem: self.problem.clone(),
         }
@@ -142,6 +146,8 @@ pub struct InputValue {
 pub struct ThreadSummary {
     pub name: String,
     pub finished: bool,
+    /// How many schedule points it has passed.
+    pub points: u32,
     pub inputs: Vec<InputValue>,
     pub problem: Option<WalkProblem>,
 }

@@ -25,7 +25,7 @@
 
 enum {
     LENO_CLOCK = 0x01, LENO_HITS1 = 0x07, LENO_HITS4, LENO_HITS8, LENO_CLOCK_NEAR,
-    LENO_SLOT = 0x10, LENO_ALLOCATED, LENO_FREED, LENO_CALL, LENO_RETURN, LENO_PRIVATE, LENO_RETURN_NARROW,
+    LENO_SLOT = 0x10, LENO_ALLOCATED, LENO_FREED, LENO_CALL, LENO_RETURN, LENO_PRIVATE, LENO_RETURN_NARROW, LENO_TOUCHED, LENO_BYTES,
     LENO_SYNC = 0x20, LENO_RELEASE, LENO_RESULT, LENO_SYNC_NEAR, LENO_RELEASE_NEAR, LENO_RESULT_ZERO,
     LENO_SPAWN = 0x30, LENO_JOIN, LENO_STARTED, LENO_FINISHED, LENO_BEGIN, LENO_STATIC, LENO_END, LENO_FAILED,
     LENO_VALUE = 0x40 /* up to seven hits before it, times 8; and the logarithm of the bytes */
@@ -253,6 +253,33 @@ static __attribute__((unused)) void leno_record_return(struct leno_inside inside
     u64 hits = leno_me.chunk->hits - leno_me.told;
     if (hits) leno_tell_hits(hits);
     leno_write(high ? LENO_RETURN : LENO_RETURN_NARROW, low, high, 0, high ? 16 : 8);
+}
+/* What a library function is about to read, or has written. Of more than so many bytes the contents are not kept. */
+#define LENO_WRITES 1
+#define LENO_TEXT 8
+#define LENO_MOST_CONTENTS 4096u
+struct leno_touched { ptr address, bytes; u32 flags; ptr format, area; };
+enum { LENO_ALL_RECEIVED = -1, LENO_TEXT_RECEIVED = -2 };
+static __attribute__((unused)) void leno_record_touched(const struct leno_touched *touched, u32 count, u32 writes,
+                                                        s64 received) {
+    for (u32 i = 0; i < count; i++) {
+        const u8 *from = (const u8 *)touched[i].address;
+        u64 bytes = touched[i].bytes;
+        if ((touched[i].flags & LENO_WRITES) != writes || !from || !bytes) continue;
+        if (touched[i].flags & LENO_TEXT || (writes && received == LENO_TEXT_RECEIVED)) {
+            u64 length = strnlen((const char *)from, bytes);
+            if (length < bytes) bytes = length + 1;
+        } else if (writes && received >= 0 && (u64)received < bytes) {
+            bytes = (u64)received;
+        }
+        if (!bytes) continue;
+        leno_put(LENO_TOUCHED, touched[i].address, bytes | (u64)writes << 63, 0, 16);
+        for (u64 k = 0; k < bytes && bytes <= LENO_MOST_CONTENTS; k += 16) {
+            u64 words[2] = { 0, 0 };
+            __builtin_memcpy(words, from + k, bytes - k < 16 ? bytes - k : 16);
+            leno_put(LENO_BYTES, words[0], words[1], 0, 16);
+        }
+    }
 }
 static __attribute__((unused)) void leno_record_sync(int result) {
     leno_step(LENO_SYNC_NEAR, LENO_SYNC, (u64)(s64)result);

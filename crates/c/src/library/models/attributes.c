@@ -1,127 +1,183 @@
-// Attribute objects of pthreads. Each begins with what Leno heeds, as an int: whether a thread is detached, the kind of a
-// mutex. The rest of what can be set is accepted, and reads as its default.
+// Attributes of threads. What is set is kept in the attribute object, in a layout of our own that fits into pthread_attr_t;
+// only the detach state makes a difference. The object must have been initialised: it is looked at by every function.
 
-int pthread_attr_init(int *attr)
+void __leno_use(int value);
+
+typedef struct attributes {
+    // (pthread_create reads this.)
+    int detached;
+    int scope, inherits, policy, priority;
+    unsigned long guard, stack_size;
+    char *stack;
+} attributes;
+
+static int set_defaults(attributes *attr)
 {
-    *attr = 0;
+    attr->detached = 0;
+    attr->scope = 0;
+    attr->inherits = 0;
+    attr->policy = 0;
+    attr->priority = 0;
+    attr->guard = 4096;
+    attr->stack_size = 8388608;
+    attr->stack = 0;
     return 0;
 }
 
-int pthread_attr_destroy(int *attr)
+int pthread_attr_init(attributes *attr)
 {
+    return set_defaults(attr);
+}
+
+int pthread_attr_destroy(attributes *attr)
+{
+    __leno_use(attr->detached);
     return 0;
 }
 
-int pthread_attr_setdetachstate(int *attr, int state)
+int pthread_attr_setdetachstate(attributes *attr, int state)
 {
+    __leno_use(attr->detached);
     if (state != 0 && state != 1)
         return 22;
-    *attr = state;
+    attr->detached = state;
     return 0;
 }
 
-int pthread_attr_getdetachstate(const int *attr, int *state)
+int pthread_attr_getdetachstate(const attributes *attr, int *state)
 {
-    *state = *attr;
+    *state = attr->detached;
     return 0;
 }
 
-int pthread_attr_setstacksize(int *attr, unsigned long size)
+int pthread_attr_setstacksize(attributes *attr, unsigned long size)
 {
-    return size < 16384 ? 22 : 0;
-}
-
-int pthread_attr_getstacksize(const int *attr, unsigned long *size)
-{
-    *size = 8388608;
+    __leno_use(attr->detached);
+    if (size < 16384)
+        return 22;
+    attr->stack_size = size;
     return 0;
 }
 
-int pthread_attr_setstack(int *attr, void *address, unsigned long size)
+int pthread_attr_getstacksize(const attributes *attr, unsigned long *size)
 {
-    return size < 16384 ? 22 : 0;
-}
-
-int pthread_attr_getstack(const int *attr, void **address, unsigned long *size)
-{
-    *address = 0;
-    *size = 8388608;
+    *size = attr->stack_size;
     return 0;
 }
 
-int pthread_attr_setstackaddr(int *attr, void *address)
+int pthread_attr_setstack(attributes *attr, char *address, unsigned long size)
 {
+    __leno_use(attr->detached);
+    if (size < 16384)
+        return 22;
+    attr->stack = address;
+    attr->stack_size = size;
     return 0;
 }
 
-int pthread_attr_setguardsize(int *attr, unsigned long size)
+int pthread_attr_getstack(const attributes *attr, char **address, unsigned long *size)
 {
+    *address = attr->stack;
+    *size = attr->stack_size;
     return 0;
 }
 
-int pthread_attr_getguardsize(const int *attr, unsigned long *size)
+int pthread_attr_setstackaddr(attributes *attr, char *address)
 {
-    *size = 4096;
+    __leno_use(attr->detached);
+    attr->stack = address;
     return 0;
 }
 
-int pthread_attr_setscope(int *attr, int scope)
+int pthread_attr_setguardsize(attributes *attr, unsigned long size)
 {
-    return scope == 0 ? 0 : scope == 1 ? 95 : 22;
-}
-
-int pthread_attr_getscope(const int *attr, int *scope)
-{
-    *scope = 0;
+    __leno_use(attr->detached);
+    attr->guard = size;
     return 0;
 }
 
-int pthread_attr_setschedpolicy(int *attr, int policy)
+int pthread_attr_getguardsize(const attributes *attr, unsigned long *size)
 {
+    *size = attr->guard;
     return 0;
 }
 
-int pthread_attr_getschedpolicy(const int *attr, int *policy)
+int pthread_attr_setscope(attributes *attr, int scope)
 {
-    *policy = 0;
+    __leno_use(attr->detached);
+    if (scope == 1)
+        return 95;
+    if (scope != 0)
+        return 22;
+    attr->scope = scope;
     return 0;
 }
 
-int pthread_attr_setschedparam(int *attr, const int *priority)
+int pthread_attr_getscope(const attributes *attr, int *scope)
 {
+    *scope = attr->scope;
     return 0;
 }
 
-int pthread_attr_getschedparam(const int *attr, int *priority)
+int pthread_attr_setschedpolicy(attributes *attr, int policy)
 {
-    *priority = 0;
+    __leno_use(attr->detached);
+    if (policy < 0 || policy > 2)
+        return 22;
+    attr->policy = policy;
     return 0;
 }
 
-int pthread_attr_setinheritsched(int *attr, int inherit)
+int pthread_attr_getschedpolicy(const attributes *attr, int *policy)
 {
+    *policy = attr->policy;
     return 0;
 }
 
-int pthread_attr_getinheritsched(const int *attr, int *inherit)
+int pthread_attr_setschedparam(attributes *attr, const int *priority)
 {
-    *inherit = 0;
+    int most = attr->policy == 0 ? 0 : 99, least = attr->policy == 0 ? 0 : 1;
+    if (*priority < least || *priority > most)
+        return 22;
+    attr->priority = *priority;
     return 0;
 }
 
-int pthread_attr_setaffinity_np(int *attr, unsigned long size, const void *set)
+int pthread_attr_getschedparam(const attributes *attr, int *priority)
 {
+    *priority = attr->priority;
     return 0;
 }
 
-int pthread_getattr_np(unsigned long thread, int *attr)
+int pthread_attr_setinheritsched(attributes *attr, int inherit)
 {
-    *attr = 0;
+    __leno_use(attr->detached);
+    if (inherit != 0 && inherit != 1)
+        return 22;
+    attr->inherits = inherit;
     return 0;
 }
 
-int pthread_getattr_default_np(int *attr)
+int pthread_attr_getinheritsched(const attributes *attr, int *inherit)
 {
-    *attr = 0;
+    *inherit = attr->inherits;
     return 0;
+}
+
+int pthread_attr_setaffinity_np(attributes *attr, unsigned long size, const unsigned long *set)
+{
+    __leno_use(attr->detached);
+    for (unsigned long i = 0; i < size / sizeof(unsigned long); i++)
+        __leno_use((int)set[i]);
+    return 0;
+}
+
+int pthread_getattr_np(unsigned long thread, attributes *attr)
+{
+    return set_defaults(attr);
+}
+
+int pthread_getattr_default_np(attributes *attr)
+{
+    return set_defaults(attr);
 }

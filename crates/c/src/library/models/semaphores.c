@@ -2,27 +2,33 @@
 
 int *__errno_location(void);
 int __leno_sem_trywait(void *semaphore);
+int __leno_is_time(const long *time);
 void __leno_if_loaded_cancellation_point(void);
+
+static int fail(int error)
+{
+    *__errno_location() = error;
+    return -1;
+}
 
 int sem_trywait(void *semaphore)
 {
-    int result = __leno_sem_trywait(semaphore);
-    if (result != 0)
-        *__errno_location() = 11;
-    return result;
+    return __leno_sem_trywait(semaphore) == 0 ? 0 : fail(11);
 }
 
-// Time is arbitrary: a wait that ends, ends at some moment, and then the value is positive or the time is over.
-int sem_timedwait(void *semaphore, const void *deadline)
+// Time is arbitrary: a wait that ends, ends at some moment, and then the value is positive or the time is over. (glibc looks
+// at the deadline first, even if the value is positive.)
+int sem_timedwait(void *semaphore, const long *deadline)
 {
+    if (!__leno_is_time(deadline))
+        return fail(22);
     __leno_if_loaded_cancellation_point();
-    int result = __leno_sem_trywait(semaphore);
-    if (result != 0)
-        *__errno_location() = 110;
-    return result;
+    return __leno_sem_trywait(semaphore) == 0 ? 0 : fail(110);
 }
 
-int sem_clockwait(void *semaphore, int clock, const void *deadline)
+int sem_clockwait(void *semaphore, int clock, const long *deadline)
 {
+    if (clock != 0 && clock != 1)
+        return fail(22);
     return sem_timedwait(semaphore, deadline);
 }

@@ -1,19 +1,29 @@
 // Copying strings: strcpy, strncpy, stpcpy, stpncpy, strcat, strncat, strlcpy, strlcat.
 //
 // Source and target must not overlap (C11 7.24.2.3): what is read is never where something was or will be written.
+//
+// The functions whose names end in _chk know how much room there is. Calls with a target that is an array inside of a
+// structure or of another array become calls of these.
 
 void __leno_assert_apart(int is_apart);
+void __leno_assert_room(int has_room);
 
-char *stpcpy(char *to, const char *from)
+char *__stpcpy_chk(char *to, const char *from, unsigned long room)
 {
     const char *source = from, *target = to;
-    for (;; to++, from++) {
+    for (;; to++, from++, room--) {
         char c = *from;
         __leno_assert_apart((from != target) & (to != source));
+        __leno_assert_room(room != 0);
         *to = c;
         if (c == 0)
             return to;
     }
+}
+
+char *stpcpy(char *to, const char *from)
+{
+    return __stpcpy_chk(to, from, -1);
 }
 
 char *strcpy(char *to, const char *from)
@@ -53,20 +63,27 @@ char *strcat(char *to, const char *from)
     return to;
 }
 
-char *strncat(char *to, const char *from, unsigned long size)
+static void append(char *end, const char *from, unsigned long size, unsigned long room)
 {
-    char *end = to;
-    while (*end != 0)
-        end++;
     unsigned long i = 0;
     for (; i < size; i++) {
         char c = from[i];
         __leno_assert_apart((from + i != end) & (end + i != from));
         if (c == 0)
             break;
+        __leno_assert_room(i < room);
         end[i] = c;
     }
+    __leno_assert_room(i < room);
     end[i] = 0;
+}
+
+char *strncat(char *to, const char *from, unsigned long size)
+{
+    char *end = to;
+    while (*end != 0)
+        end++;
+    append(end, from, size, -1);
     return to;
 }
 
@@ -101,20 +118,36 @@ char *__stpcpy(char *to, const char *from)
 
 char *__strcpy_chk(char *to, const char *from, unsigned long room)
 {
-    return strcpy(to, from);
+    __stpcpy_chk(to, from, room);
+    return to;
+}
+
+char *__stpncpy_chk(char *to, const char *from, unsigned long size, unsigned long room)
+{
+    __leno_assert_room(size <= room);
+    return stpncpy(to, from, size);
 }
 
 char *__strncpy_chk(char *to, const char *from, unsigned long size, unsigned long room)
 {
+    __leno_assert_room(size <= room);
     return strncpy(to, from, size);
 }
 
 char *__strcat_chk(char *to, const char *from, unsigned long room)
 {
-    return strcat(to, from);
+    char *end = to;
+    for (; *end != 0; room -= room != 0)
+        end++;
+    __stpcpy_chk(end, from, room);
+    return to;
 }
 
 char *__strncat_chk(char *to, const char *from, unsigned long size, unsigned long room)
 {
-    return strncat(to, from, size);
+    char *end = to;
+    for (; *end != 0; room -= room != 0)
+        end++;
+    append(end, from, size, room);
+    return to;
 }

@@ -134,6 +134,8 @@ pub struct PlacedPrint {
     pub precision_at: Option<u64>,
     /// The offset of what is printed, or of the address where `%n` counts. (That of `%%` is of no use.)
     pub value_at: u64,
+    /// Where its arguments end.
+    pub ends_at: u64,
 }
 
 impl PlacedPrint {
@@ -156,7 +158,7 @@ impl PlacedPrint {
             if directive.length == Length::LongDouble && word == 8 && directive.is_float() {
                 next = next.checked_next_multiple_of(16)?;
             }
-            placed.push(PlacedPrint { directive, letters, precision_at, value_at: next });
+            let value_at = next;
             next += match directive.conversion {
                 b'%' | b'm' => 0,
                 _ if directive.is_float() => match (directive.length, word) {
@@ -169,6 +171,7 @@ impl PlacedPrint {
                 b'p' | b'n' => word,
                 _ => return None,
             };
+            placed.push(PlacedPrint { directive, letters, precision_at, value_at, ends_at: next });
         }
         Some(placed)
     }

@@ -5,6 +5,7 @@
 //! each of them checked like a load or store, and recorded ([`Machine::library_accesses`]). What a function may access
 //! is also in [`crate::library_memory`], for those who cannot run it.
 
+use super::calendar;
 use super::maths;
 use super::scan;
 use super::stdio;
@@ -46,7 +47,7 @@ impl Known {
 }
 
 fn known(name: &str) -> Option<&'static Known> {
-    let tables: [&'static [Known]; 3] = [&stdio::KNOWN, &scan::KNOWN, &maths::KNOWN];
+    let tables: [&'static [Known]; 4] = [&stdio::KNOWN, &scan::KNOWN, &maths::KNOWN, &calendar::KNOWN];
     tables.into_iter().flatten().find(|known| known.name == name)
 }
 
@@ -159,6 +160,12 @@ impl NativeCall<'_, '_> {
             }
             _ => self.machine.touched.push(access),
         }
+    }
+
+    /// Whether some of these bytes were accessed already by this call.
+    pub fn has_touched(&self, address: u64, len: u64) -> bool {
+        let mut accesses = self.machine.touched.iter();
+        accesses.any(|access| access.address < address.saturating_add(len) && address < access.address + access.len)
     }
 
     /// Records that bytes from outside may be written here, as many as there is room for.

@@ -5,6 +5,7 @@
 
 use super::external::{Checked, Known, Native, NativeCall, VariableArguments};
 use super::format::format;
+use crate::interp::memory::violation::ViolationKind::OverlappingCopy;
 use crate::interp::thread::enabled::Footprint;
 use crate::interp::thread::environment::{FileHandle, OpenMode};
 use crate::interp::thread::machine::Machine;
@@ -19,6 +20,13 @@ pub(in crate::interp) struct Library {
     streams: BTreeMap<u64, Stream>,
     /// Texts that were given out once stay where they are.
     texts: BTreeMap<&'static str, u64>,
+}
+
+impl Library {
+    /// The objects that it keeps addresses of.
+    pub(in crate::interp) fn addresses(&self) -> impl Iterator<Item = u64> {
+        self.streams.keys().chain(self.texts.values()).copied()
+    }
 }
 
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -304,7 +312,11 @@ fn put_to_memory(call: &mut NativeCall<'_, '_>, size: u64, mut text: Vec<u8>) ->
     if size > 0 {
         text.truncate(size as usize - 1);
         text.push(0);
-        call.write(call.word(0)?, &text)?;
+        let target = call.word(0)?;
+        if call.has_touched(target, text.len() as u64) {
+            return Err(call.violation(OverlappingCopy, "the source and the target overlap".to_string()));
+        }
+        call.write(target, &text)?;
     }
     Ok(int(len as i32))
 }

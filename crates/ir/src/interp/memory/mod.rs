@@ -13,7 +13,9 @@
 pub(in crate::interp) mod bytes;
 mod leak;
 pub(in crate::interp) mod owner;
+mod recycle;
 mod reuse;
+mod state;
 pub(in crate::interp) mod violation;
 
 use crate::interp::value::{Value, ones};
@@ -180,6 +182,8 @@ pub(in crate::interp) struct Memory {
     vast: BTreeMap<u64, Instance>,
     live_bytes: u64,
     limit: u64,
+    /// New objects go to the first granule that was never used, or was recycled.
+    recycles: bool,
 }
 
 impl Memory {
@@ -198,6 +202,7 @@ impl Memory {
             vast: BTreeMap::new(),
             live_bytes: 0,
             limit,
+            recycles: false,
         }
     }
 
@@ -565,6 +570,9 @@ impl Memory {
         }
         let size = 1u32 << self.layout.arena_bits;
         let arena = &mut self.arenas[arena as usize];
+        if self.recycles && arena.find_unused(granules as u32, size) {
+            return true;
+        }
         for _ in 0..2 {
             if arena.advance(granules as u32, size) {
                 return true;

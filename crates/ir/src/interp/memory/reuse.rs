@@ -16,6 +16,7 @@ use super::{Instance, Kind, Memory};
 use crate::interp::thread::environment::{Environment, Source};
 use crate::interp::thread::image::{Code, Rare};
 use crate::interp::thread::machine::{Machine, Status, Thread, ThreadId};
+use crate::interp::value::eval::Cell;
 use crate::program::{FuncId, Reuse, Storage};
 use std::collections::BTreeSet;
 
@@ -32,7 +33,7 @@ impl Machine<'_> {
             Reuse::ByAddress | Reuse::ByNumber => self.memory.freed_with_room(instance.size, self.heap_header()),
         };
         if !freed.is_empty() {
-            let remembered = self.remembered(thread, &freed.iter().copied().collect());
+            let remembered = self.remembered(Some(thread), &freed.iter().copied().collect());
             // Objects that are forgotten by now are asked for, too, with nothing to choose: so the number of a question
             // depends only on what was freed.
             let is_chosen = |address: &u64| {
@@ -82,12 +83,12 @@ impl Machine<'_> {
     }
 
     fn is_remembered_after_free(&self, thread: ThreadId, address: u64) -> bool {
-        !self.remembered(thread, &BTreeSet::from([address])).is_empty()
+        !self.remembered(Some(thread), &BTreeSet::from([address])).is_empty()
     }
 
     /// Those of some objects, given by their first addresses, that something refers to besides themselves, once the
-    /// next step of the thread is made.
-    fn remembered(&self, thread: ThreadId, objects: &BTreeSet<u64>) -> BTreeSet<u64> {
+    /// next step of the thread is made; or now.
+    pub(in crate::interp) fn remembered(&self, thread: Option<ThreadId>, objects: &BTreeSet<u64>) -> BTreeSet<u64> {
         if self.program().reuse == Reuse::ByNumber {
             return objects.clone();
         }
@@ -116,23 +117,28 @@ impl Machine<'_> {
         for (id, state) in self.threads.iter_enumerated() {
             refer(state.result.bits as u64);
             if state.status == Status::Running {
-                self.for_each_live_cell(state, id == thread, &mut refer);
+                self.for_each_live_cell(state, Some(id) == thread, &mut |cell| refer(cell.bits));
             }
         }
         found
     }
 
     /// The registers of a thread that may still be read: before its next step, or after it.
-    fn for_each_live_cell(&self, state: &Thread, is_after_step: bool, visit: &mut dyn FnMut(u64)) {
+    pub(in crate::interp) fn for_each_live_cell(
+        &self,
+        state: &Thread,
+        is_after_step: bool,
+        visit: &mut dyn FnMut(Cell),
+    ) {
         let image = self.image();
         let mut of_activation = |func: FuncId, base: u32, pc: u32, is_after_step: bool| {
             let registers = &image.functions[func].registers;
-            for (register, is_live) in registers.iter().zip(image.live_registers(pc, is_after_step)) {
-                if is_live {
+            for (register, is_live) in registers.iter().zip(image.live_registers(pc, is_after_step).iter()) {
+                if *is_live {
                     let first = (base + register.cell) as usize;
-                    visit(state.cells[first].bits);
+                    visit(state.cells[first]);
                     if register.is_wide() {
-                        visit(state.cells[first + 1].bits);
+                        visit(state.cells[first + 1]);
                     }
                 }
             }

@@ -62,6 +62,7 @@ impl ViolationKind {
             Property::IndexOutOfBounds => ViolationKind::IndexOutOfBounds,
             Property::Unsequenced => ViolationKind::Unsequenced,
             Property::OverlappingCopy => ViolationKind::OverlappingCopy,
+            Property::InvalidArgument => ViolationKind::InvalidArgument,
         }
     }
 

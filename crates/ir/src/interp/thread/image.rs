@@ -13,6 +13,8 @@ use crate::interp::memory::{Instance, Kind, Memory};
 use crate::interp::value::eval::{Binary, Cast, Cell, Ex, Reg, Shape, Unary};
 use crate::interp::value::ones;
 use crate::program::*;
+use std::borrow::Cow;
+use std::sync::OnceLock;
 
 /// One step of a thread, compiled. The frequent ones come first and unboxed.
 #[derive(Clone, Debug)]
@@ -246,9 +248,9 @@ pub struct Image<'p> {
     pub(in crate::interp) thread_locals: Vec<ObjectId>,
     pub(in crate::interp) initial: Memory,
     pub orders: MemoryOrders,
-    /// By code address: the registers that may still be read before the step there. Only if freed memory may be given
-    /// out again.
-    live: Vec<Vec<bool>>,
+    /// By code address: the registers that may still be read before the step there. Computed when it is first asked for:
+    /// if freed memory may be given out again, and by searches that remember states.
+    live: OnceLock<Vec<Vec<bool>>>,
 }
 
 impl<'p> Image<'p> {
@@ -264,18 +266,12 @@ impl<'p> Image<'p> {
             thread_locals: Vec::new(),
             initial: Memory::new(program.model, u64::MAX),
             orders: MemoryOrders::default(),
-            live: Vec::new(),
+            live: OnceLock::new(),
         };
         image.lay_out_statics();
         for (id, function) in program.functions.iter_enumerated() {
             let compiled = image.compile_function(id, function);
             image.functions.push(compiled);
-            if program.reuse == Reuse::ByAddress
-                && let Some(cfg) = Cfg::of(function)
-            {
-                let live = live_before(function, &cfg, &private_slots(function), program.model);
-                image.live.extend(live.into_iter().flatten());
-            }
         }
         (0..image.code_len()).for_each(|pc| image.orders.add(image.next_at(pc)));
         image
@@ -283,13 +279,22 @@ impl<'p> Image<'p> {
 
     /// The registers of the function that the code at `pc` is of, in order: whether their values may still be read,
     /// before the step there, or after it.
-    pub(in crate::interp) fn live_registers(&self, pc: u32, is_after_step: bool) -> Vec<bool> {
+    pub(in crate::interp) fn live_registers(&self, pc: u32, is_after_step: bool) -> Cow<'_, [bool]> {
+        let live = self.live.get_or_init(|| self.compute_live());
         let at = pc as usize + usize::from(is_after_step);
-        let mut live = self.live.get(at).cloned().unwrap_or_default();
+        let mut live = Cow::Borrowed(live.get(at).map_or(&[][..], Vec::as_slice));
         if let (true, Next::Instr(instr)) = (is_after_step, self.next_at(pc)) {
-            instr.op.for_each_result(|local| live[local.index()] = false);
+            instr.op.for_each_result(|local| live.to_mut()[local.index()] = false);
         }
         live
+    }
+
+    fn compute_live(&self) -> Vec<Vec<bool>> {
+        let of_function = |function: &Function| {
+            let live = |cfg: Cfg| live_before(function, &cfg, &private_slots(function), self.program.model);
+            Cfg::of(function).map_or(Vec::new(), live).into_iter().flatten().collect::<Vec<_>>()
+        };
+        self.program.functions.iter().flat_map(of_function).collect()
     }
 
     /// How many places of code there are: every `pc` is less.

@@ -107,7 +107,7 @@ pub struct Thread {
     pub(in crate::interp) sleeps_on: bool,
     pub(in crate::interp) result: Value,
     pub(in crate::interp) joinable: bool,
-    children: u32,
+    pub(in crate::interp) children: u32,
 }
 
 impl Thread {

@@ -6,6 +6,7 @@
 
 pub(in crate::interp) mod enabled;
 pub(in crate::interp) mod environment;
+pub(in crate::interp) mod fingerprint;
 pub(in crate::interp) mod happens_before;
 pub(in crate::interp) mod image;
 pub(in crate::interp) mod machine;

@@ -514,6 +514,8 @@ impl<'p> Machine<'p> {
         let func = self.decide(thread, func, "the called address is", env)?;
         let func = self.callee_at(thread, func)?;
         if self.image().functions[func].entry.is_none() {
+            // (What it does is not known, so that nothing can be said of this execution.)
+            self.tainted = true;
             let name = &self.image().functions[func].name;
             let message = format!("a thread cannot start in `{name}`, which has no body");
             return Err(self.violation(thread, ViolationKind::InvalidCall, message));

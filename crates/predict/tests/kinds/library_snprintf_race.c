@@ -1,0 +1,29 @@
+// ThreadSanitizer reports the race.
+//~ HOLDS
+//~ PREDICTED -DBUG: data race
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static char buffer[16];
+static pthread_mutex_t m = PTHREAD_MUTEX_INITIALIZER;
+static void *work(void *arg) {
+#ifndef BUG
+    pthread_mutex_lock(&m);
+#endif
+    snprintf(buffer, sizeof buffer, "%d", 12345);
+#ifndef BUG
+    pthread_mutex_unlock(&m);
+#endif
+    return arg;
+}
+int main(void) {
+    pthread_t t;
+    pthread_create(&t, 0, work, 0);
+    pthread_mutex_lock(&m);
+    char c = buffer[3];
+    pthread_mutex_unlock(&m);
+    pthread_join(t, 0);
+    return c == 100;
+}

@@ -1,0 +1,30 @@
+// A pointer goes through a pipe: the memory is not private. ThreadSanitizer reports the race.
+//~ HOLDS
+//~ PREDICTED -DBUG: data race
+#include <assert.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+static int ends[2];
+static void *work(void *arg) {
+    int *p = 0;
+    read(ends[0], &p, sizeof p);
+    if (p) *p = 2;
+    return arg;
+}
+int main(void) {
+    pthread_t t;
+    if (pipe(ends)) return 1;
+    pthread_create(&t, 0, work, 0);
+    int *p = malloc(sizeof *p);
+    *p = 1;
+    write(ends[1], &p, sizeof p);
+#ifdef BUG
+    *p = 3;
+#endif
+    pthread_join(t, 0);
+    free(p);
+    return 0;
+}
