@@ -55,6 +55,7 @@ pub use link::Link;
 pub use pointees::{Pointee, pointees};
 pub use scalar::{Scalar, zero};
 pub use signature::Signature;
+pub use text::Texts;
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Source;
