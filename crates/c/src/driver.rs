@@ -7,7 +7,7 @@
 use crate::check::check;
 use crate::diagnostic::{Diagnostic, Severity, render};
 use crate::library::{self, needed_models};
-use crate::lower::{LinkUnit, LowerOptions, Pointee, lower, pointees};
+use crate::lower::{LinkUnit, LowerOptions, Pointees, lower, pointees};
 use crate::parse::parse;
 use crate::preprocess::{Preprocess, PreprocessError};
 use crate::signature::{Signature, defined};
@@ -18,7 +18,6 @@ use leno_ir::analysis::facts::Facts;
 use leno_ir::analysis::reuse::noticed;
 use leno_ir::program::{DataModel, Program};
 use leno_ir::validate::validate;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -63,8 +62,8 @@ impl Options {
 pub struct Compiled {
     pub program: Program,
     pub warnings: Vec<Report>,
-    /// For each of [`Options::entries`], by parameter of the representation: what it points to, if it is a pointer.
-    pub pointees: BTreeMap<String, Vec<Option<Pointee>>>,
+    /// Of each of [`Options::entries`].
+    pub pointees: Pointees,
 }
 
 /// Why there is no program: an error, after the warnings that came before it.
@@ -161,7 +160,7 @@ struct File {
 type Reported<T> = Result<T, Box<Report>>;
 
 impl Driver<'_> {
-    fn compile(&mut self, inputs: &[Input]) -> Reported<(Program, BTreeMap<String, Vec<Option<Pointee>>>)> {
+    fn compile(&mut self, inputs: &[Input]) -> Reported<(Program, Pointees)> {
         let mut files = Vec::new();
         for input in inputs {
             let source = self.read(input)?;

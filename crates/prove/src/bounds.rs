@@ -66,7 +66,7 @@ pub fn is_checked(code: &Code<'_, '_>, node: NodeId, op: &Op) -> bool {
 fn writes_outside(program: &Program, op: &Op) -> bool {
     let Op::Call { callee: Callee::Direct(id), .. } = op else { return true };
     match &program.functions[*id].body {
-        Body::External(external) => !external.pure && !(external.known && external.writes.is_empty()),
+        Body::External(external) => !(external.pure || external.known && external.writes.is_empty()),
         Body::Blocks(_) => false,
     }
 }

@@ -162,7 +162,7 @@ struct Unproved {
     /// A line each.
     details: Vec<String>,
     /// Where assertions are counted, and what was proved of them was confirmed.
-    tally: Option<Tally>,
+    tally: Option<Box<Tally>>,
 }
 
 impl Unproved {
@@ -333,7 +333,7 @@ impl<'a, 'p> Question<'a, 'p> {
         details.push(format!("for example, {}", example.reason));
         details.extend(example.details);
         let reason = tally.summary();
-        Unproved { details, tally: Some(tally), ..Unproved::because(reason, example.advice) }
+        Unproved { details, tally: Some(Box::new(tally)), ..Unproved::because(reason, example.advice) }
     }
 
     /// Assertions that the domains cannot decide may still follow from the invariants; accesses are decided by the domains.
