@@ -202,7 +202,8 @@ impl<'a> Checking<'a> {
                 Claim::Violation { kind, .. } => self.task.properties.covers(*kind),
                 Claim::Race { .. } | Claim::Deadlock { .. } | Claim::Atomicity { .. } => true,
             },
-            leno_engine::Verdict::Unknown(_) => false,
+            // (Where a limit ends everything, this is all that will be known.)
+            leno_engine::Verdict::Unknown(_) => self.is_over(),
         };
         is_answer.then(|| self.concluded(outcome))
     }
