@@ -63,3 +63,32 @@ fn a_proof_says_where_it_depends_on_the_order_of_operands() {
         assert!(said.contains("evaluated from left to right (") && said.contains("calls.c:27)"), "{engine}: {said}");
     }
 }
+
+/// A hash of an address, or the order of two, is another one on a real machine.
+#[test]
+fn a_proof_says_where_it_depends_on_addresses() {
+    let assumed = "assuming: addresses are those of the model";
+    let file = repository("tests/programs/addresses/computed.c");
+    let file = file.to_str().expect("a path in UTF-8");
+    let ways = [
+        ("-DHASH", 22),
+        ("-DORDER", 37),
+        ("-DORDER_OF_NUMBERS", 39),
+        ("-DDISTANCE", 41),
+        ("-DALIGNMENT", 43),
+        ("-DTHROUGH_MEMORY", 46),
+        ("-DTRUNCATED", 48),
+        ("-DSITES", 50),
+    ];
+    for (flag, line) in ways {
+        let said = leno(&repository(""), &["check", "--engine", "staged", flag, file]).output();
+        let place = format!("computed.c:{line})");
+        assert!(said.starts_with("SAFE") && said.contains(assumed) && said.contains(&place), "{flag}: {said}");
+    }
+    let others = [repository("tests/programs/addresses/recognised.c"), repository("tests/programs/addresses/computed.c")];
+    for file in others {
+        let said = leno(&repository(""), &["check", "--engine", "staged", file.to_str().expect("a path in UTF-8")]);
+        let said = said.output();
+        assert!(said.starts_with("SAFE") && !said.contains(assumed), "{}: {said}", file.display());
+    }
+}
