@@ -166,7 +166,12 @@ impl Numbers<'_, '_> {
                 let held = [left, right].map(|side| self.may_hold_address(function, side));
                 match op {
                     // The bits that alignment leaves free are the same for all addresses.
-                    BinaryOp::And if marks(left, right).is_some_and(|mask| self.are_free(function, value, mask)) => false,
+                    BinaryOp::And
+                        if marks(left, right).is_some_and(|mask| self.leaves_free_bits(function, value, mask)) =>
+                    {
+                        false
+                    }
+                    BinaryOp::URem if remainder(right).is_some_and(|mask| self.are_free(function, left, mask)) => false,
                     // A distance is no address.
                     BinaryOp::Sub => held[0] != held[1],
                     op if is_arithmetic(*op) => held[0] || held[1],
@@ -257,6 +262,7 @@ impl Numbers<'_, '_> {
             },
             Add => held[0] && held[1],
             PtrAdd => held[1] && !matches!(left, Expr::Const { .. }),
+            URem if remainder(right).is_some_and(|mask| self.are_free(function, left, mask)) => false,
             Mul | UDiv | SDiv | URem | SRem | Shl | LShr | AShr | SAddOverflow | SSubOverflow | SMulOverflow
             | UAddOverflow | USubOverflow | UMulOverflow => is_held,
             FAdd | FSub | FMul | FDiv | FEq | FNe | FLt | FLe => false,
@@ -300,6 +306,12 @@ impl Numbers<'_, '_> {
         is_low(mask.0, mask.1, bits.unwrap_or(0))
     }
 
+    /// The same, and nothing but these bits is left.
+    fn leaves_free_bits(&self, function: FuncId, value: &Expr, (ty, bits): (Type, u128)) -> bool {
+        let is_small = bits < NO_ADDRESSES;
+        is_small && self.are_free(function, value, (ty, bits))
+    }
+
     fn free_bits(&self, object: AbstractId) -> u32 {
         let program = self.facts.program();
         let align = match self.facts.points_to().objects()[object] {
@@ -307,7 +319,9 @@ impl Numbers<'_, '_> {
             AbstractObject::Static(id) => program.objects[id].align,
             AbstractObject::Slot(function, slot) => program.functions[function].slots[slot].align,
             AbstractObject::Site(place) => match program.op(place) {
-                Some(Op::Allocate { storage: Storage::Heap, align, .. }) => return align.trailing_zeros().max(HEAP_ALIGNMENT),
+                Some(Op::Allocate { storage: Storage::Heap, align, .. }) => {
+                    return align.trailing_zeros().max(HEAP_ALIGNMENT);
+                }
                 Some(Op::Allocate { align, .. }) => *align,
                 _ => return 0,
             },
@@ -332,6 +346,14 @@ fn uses_address(expr: &Expr) -> bool {
 fn marks(left: &Expr, right: &Expr) -> Option<(Type, u128)> {
     match (left, right) {
         (Expr::Const { ty, bits }, _) | (_, Expr::Const { ty, bits }) => Some((*ty, *bits)),
+        _ => None,
+    }
+}
+
+/// The lowest bits, as a mask, that a remainder is.
+fn remainder(divisor: &Expr) -> Option<(Type, u128)> {
+    match divisor {
+        Expr::Const { ty, bits } if bits.is_power_of_two() => Some((*ty, bits - 1)),
         _ => None,
     }
 }

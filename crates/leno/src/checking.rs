@@ -6,7 +6,8 @@ use leno_engine::{
     SIGNALS_NEEDED, Stop, Task,
 };
 use leno_engine::{
-    Cancel, Limits, Statistics, Unknown, assumed_addresses, assumed_moves, assumed_orders, assumed_surroundings, machine_options,
+    Cancel, Limits, Statistics, Unknown, assumed_addresses, assumed_moves, assumed_orders, assumed_surroundings,
+    machine_options,
 };
 use leno_explore::{Explorer, StateExplorer};
 use leno_ir::analysis::facts::Facts;

@@ -30,13 +30,14 @@ static void *user(void *argument)
 int main(void)
 {
 #if defined SLEEP
-    // (Of the kind that may be given up by who does not hold it.)
     char mutex[sizeof(pthread_mutex_t) - LESS];
     pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
     struct timespec long_ago = {0, 0};
     for (unsigned i = 0; i < sizeof mutex; i++)
         mutex[i] = 0;
-    mutex[16] = PTHREAD_MUTEX_ERRORCHECK;
+#ifndef SMALL
+    pthread_mutex_lock((pthread_mutex_t *)mutex);
+#endif
     pthread_cond_timedwait(&condition, (pthread_mutex_t *)mutex, &long_ago);
 #elif defined MOVED
     pthread_mutex_t *mutex = (pthread_mutex_t *)((char *)&moved.mutex + LESS);

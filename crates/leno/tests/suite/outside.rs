@@ -72,20 +72,21 @@ fn a_proof_says_where_it_depends_on_addresses() {
     let file = file.to_str().expect("a path in UTF-8");
     let ways = [
         ("-DHASH", 22),
-        ("-DORDER", 37),
-        ("-DORDER_OF_NUMBERS", 39),
-        ("-DDISTANCE", 41),
-        ("-DALIGNMENT", 43),
-        ("-DTHROUGH_MEMORY", 46),
-        ("-DTRUNCATED", 48),
-        ("-DSITES", 50),
+        ("-DORDER", 36),
+        ("-DORDER_OF_NUMBERS", 38),
+        ("-DDISTANCE", 40),
+        ("-DALIGNMENT", 42),
+        ("-DTHROUGH_MEMORY", 45),
+        ("-DTRUNCATED", 47),
+        ("-DSITES", 49),
     ];
     for (flag, line) in ways {
         let said = leno(&repository(""), &["check", "--engine", "staged", flag, file]).output();
         let place = format!("computed.c:{line})");
         assert!(said.starts_with("SAFE") && said.contains(assumed) && said.contains(&place), "{flag}: {said}");
     }
-    let others = [repository("tests/programs/addresses/recognised.c"), repository("tests/programs/addresses/computed.c")];
+    let others =
+        [repository("tests/programs/addresses/recognised.c"), repository("tests/programs/addresses/computed.c")];
     for file in others {
         let said = leno(&repository(""), &["check", "--engine", "staged", file.to_str().expect("a path in UTF-8")]);
         let said = said.output();
