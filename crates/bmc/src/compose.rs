@@ -144,6 +144,7 @@ pub fn compose(bounded: &mut BoundedProgram<'_>, pruned: &Pruned, mut solver: So
     composer.joins();
     composer.frees();
     composer.checks();
+    composer.sizes();
     for index in 0..composer.bounded.skeleton.constraints.len() {
         if composer.is_interrupted() {
             break;

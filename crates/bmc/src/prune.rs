@@ -215,6 +215,9 @@ impl<'a, 'p> Pruner<'a, 'p> {
             rows.entry((thread, write.unit.address, write.unit.bytes)).or_default().push(index);
         }
         for row in rows.into_values() {
+            if self.bounded.question.is_interrupted() {
+                return;
+            }
             for (at, &index) in row.iter().enumerate() {
                 let write = self.cells.writes[index];
                 let node = self.event(&write).node;

@@ -188,6 +188,17 @@ pub struct Check {
     pub targets: ObjectSet,
 }
 
+/// The size of the object that an address is in, if that is none of the instances that were known when it was asked for.
+#[derive(Clone, Debug)]
+pub struct AskedSize {
+    /// A variable: the size.
+    pub value: Term,
+    pub path: Term,
+    pub address: Term,
+    pub targets: ObjectSet,
+    pub known: Vec<InstanceId>,
+}
+
 /// The end of the lifetime of a heap object.
 #[derive(Clone, Debug)]
 pub struct Free {
@@ -426,6 +437,7 @@ pub struct Skeleton {
     pub violations: IndexVec<ViolationId, Violation>,
     pub cuts: Vec<Cut>,
     pub checks: Vec<Check>,
+    pub sizes: Vec<AskedSize>,
     pub frees: Vec<Free>,
     pub deaths: Vec<Death>,
     pub births: Vec<Birth>,
@@ -516,6 +528,7 @@ impl Skeleton {
         self.violations.iter_mut().for_each(|violation| put(&mut [&mut violation.condition]));
         self.cuts.iter_mut().for_each(|cut| put(&mut [&mut cut.condition]));
         self.checks.iter_mut().for_each(|check| put(&mut [&mut check.valid, &mut check.path, &mut check.address]));
+        self.sizes.iter_mut().for_each(|asked| put(&mut [&mut asked.value, &mut asked.path, &mut asked.address]));
         self.frees.iter_mut().for_each(|free| put(&mut [&mut free.valid, &mut free.path, &mut free.address]));
         self.deaths.iter_mut().for_each(|death| put(&mut [&mut death.path]));
         self.births.iter_mut().for_each(|birth| put(&mut [&mut birth.path]));

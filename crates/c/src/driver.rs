@@ -7,7 +7,7 @@
 use crate::check::check;
 use crate::diagnostic::{Diagnostic, Severity, render};
 use crate::library::{self, needed_models};
-use crate::lower::{LinkUnit, LowerOptions, lower};
+use crate::lower::{LinkUnit, LowerOptions, Pointee, lower, pointees};
 use crate::parse::parse;
 use crate::preprocess::{Preprocess, PreprocessError};
 use crate::signature::{Signature, defined};
@@ -18,6 +18,7 @@ use leno_ir::analysis::facts::Facts;
 use leno_ir::analysis::reuse::noticed;
 use leno_ir::program::{DataModel, Program};
 use leno_ir::validate::validate;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -39,6 +40,9 @@ pub struct Options {
     pub library: library::Options,
     /// Assert that signed arithmetic does not overflow.
     pub check_signed_overflow: bool,
+    /// Functions that are called from outside, `static` ones too: these and what they need are the program, and `main` is
+    /// not run. None: the program starts in `main`, if it has one.
+    pub entries: Vec<String>,
     /// Write messages in colour.
     pub color: bool,
 }
@@ -59,6 +63,8 @@ impl Options {
 pub struct Compiled {
     pub program: Program,
     pub warnings: Vec<Report>,
+    /// For each of [`Options::entries`], by parameter of the representation: what it points to, if it is a pointer.
+    pub pointees: BTreeMap<String, Vec<Option<Pointee>>>,
 }
 
 /// Why there is no program: an error, after the warnings that came before it.
@@ -89,7 +95,7 @@ impl std::error::Error for Failure {}
 pub fn compile(inputs: &[Input], options: &Options) -> Result<Compiled, Failure> {
     let mut warnings = Vec::new();
     match with_big_stack(|| Driver { options, warnings: &mut warnings }.compile(inputs)) {
-        Ok(program) => Ok(Compiled { program, warnings }),
+        Ok((program, pointees)) => Ok(Compiled { program, warnings, pointees }),
         Err(error) => {
             warnings.push(*error);
             Err(Failure { reports: warnings })
@@ -131,7 +137,7 @@ struct File {
 type Reported<T> = Result<T, Box<Report>>;
 
 impl Driver<'_> {
-    fn compile(&mut self, inputs: &[Input]) -> Reported<Program> {
+    fn compile(&mut self, inputs: &[Input]) -> Reported<(Program, BTreeMap<String, Vec<Option<Pointee>>>)> {
         let mut files = Vec::new();
         for input in inputs {
             let source = self.read(input)?;
@@ -141,7 +147,9 @@ impl Driver<'_> {
             let source = Source::new(model.name, model.text.as_bytes().to_vec());
             files.push(self.analyse(source, true)?);
         }
-        self.link(&files)
+        let own = files.iter().filter(|file| !file.is_model).map(|file| &file.unit);
+        let pointees = pointees(own, &self.options.entries);
+        Ok((self.link(&files)?, pointees))
     }
 
     fn read(&self, input: &Input) -> Reported<Source> {
@@ -176,8 +184,11 @@ impl Driver<'_> {
             LinkUnit { source, unit, is_model: *is_model }
         };
         let units: Vec<LinkUnit<'_>> = files.iter().map(unit).collect();
-        let options =
-            LowerOptions { check_signed_overflow: self.options.check_signed_overflow, library: self.options.library };
+        let options = LowerOptions {
+            check_signed_overflow: self.options.check_signed_overflow,
+            entries: self.options.entries.clone(),
+            library: self.options.library,
+        };
         let (mut program, warnings) = match lower(&units, &options) {
             Ok(lowered) => lowered,
             Err(error) => return Err(Box::new(self.report(&error.diagnostic, &files[error.unit].source))),

@@ -314,6 +314,7 @@ impl<'a> Writer<'a> {
         let property = match property {
             Property::Assertion => "assertion failed",
             Property::DivisionByZero => "division by zero",
+            Property::QuotientOverflow => "quotient that does not fit",
             Property::SignedOverflow => "signed overflow",
             Property::IndexOutOfBounds => "index out of bounds",
             Property::Unsequenced => "unsequenced accesses",

@@ -35,11 +35,11 @@ use crate::expr::Text;
 use crate::instr::Writer;
 use crate::names;
 use crate::types;
+use leno_ir::library_memory::standard_name;
 use leno_ir::program::{
     Access, Body, Callee, Expr, FuncId, Instr, LocalId, ObjectKind, Op, Program, Property, Storage, SyncOp, Terminator,
     TerminatorKind, TextId, Type,
 };
-use leno_ir::library_memory::standard_name;
 use leno_trace::{Communication, Unrecorded, errno_object};
 use std::fmt::Write;
 
@@ -254,7 +254,14 @@ impl Writer<'_> {
     }
 
     /// A call of a function without a body, with what it reads and writes.
-    fn outside_call(&mut self, dst: Option<LocalId>, callee: &Callee, args: &[Expr], call: &str, returned: &str) -> String {
+    fn outside_call(
+        &mut self,
+        dst: Option<LocalId>,
+        callee: &Callee,
+        args: &[Expr],
+        call: &str,
+        returned: &str,
+    ) -> String {
         let communication = Communication::of_call(self.program(), callee);
         let before = if communication.releases { "leno_record_release(); " } else { "" };
         let after = if communication.acquires { " leno_record_sync(0);" } else { "" };

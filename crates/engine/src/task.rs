@@ -11,6 +11,8 @@ pub struct Properties {
     pub race: bool,
     pub deadlock: bool,
     pub memory: bool,
+    /// Accesses stay in the object that their address was computed from. (Part of `memory`; by itself only for the prover.)
+    pub bounds: bool,
     pub overflow: bool,
     /// Everything is freed when the program ends.
     pub leak: bool,
@@ -27,6 +29,7 @@ impl Properties {
         race: false,
         deadlock: false,
         memory: false,
+        bounds: false,
         overflow: false,
         leak: false,
         memtrack: false,
@@ -44,9 +47,25 @@ impl Properties {
             SignedOverflow => self.overflow,
             Leak => self.leak,
             LostMemory => self.memtrack,
-            NullDereference | IndexOutOfBounds | OutOfBounds | InvalidPointer | UseAfterFree | UseAfterScope
-            | WriteToConstant | DoubleFree | InvalidFree => self.memory,
+            IndexOutOfBounds | OutOfBounds => self.memory || self.bounds,
+            NullDereference | InvalidPointer | UseAfterFree | UseAfterScope | WriteToConstant | DoubleFree
+            | InvalidFree => self.memory,
             _ => self.other,
+        }
+    }
+
+    /// These, and others.
+    pub fn and(self, others: Properties) -> Properties {
+        Properties {
+            assertion: self.assertion || others.assertion,
+            race: self.race || others.race,
+            deadlock: self.deadlock || others.deadlock,
+            memory: self.memory || others.memory,
+            bounds: self.bounds || others.bounds,
+            overflow: self.overflow || others.overflow,
+            leak: self.leak || others.leak,
+            memtrack: self.memtrack || others.memtrack,
+            other: self.other || others.other,
         }
     }
 

@@ -9,12 +9,14 @@
 //! | `event` | events, what they touch, when they depend on each other |
 //! | `history` | what a new event depends on |
 //! | `visible_step` | one event of the interpreter: a visible step and the invisible ones after it |
-//! | `search` | the algorithm, and a search without reduction to compare it with |
+//! | `circle` | a thread that goes round for ever, unseen |
+//! | `search` | the algorithm, a search that remembers states, and one without reduction to compare with |
 //! | `task` | what a search answers |
 //! | `engine` | the search as an engine: a task in, an outcome out |
 //! | `witness` | what was found, as a witness |
 //! | `shorten` | a witness of any engine, with fewer context switches |
 
+mod circle;
 mod engine;
 mod event;
 mod history;

@@ -4,6 +4,7 @@
 //! ever access are invisible too, by the sharing analysis. A whole atomic section is one event. A nondeterministic
 //! choice begins an event, too, although other threads cannot see it.
 
+use crate::circle::Circle;
 use crate::event::{Access, Choice, DataKind, Footprint, HeapStep, SyncKind};
 use crate::task::Unordered;
 use leno_engine::witness::claim_unordered;
@@ -427,7 +428,7 @@ pub fn continue_without<'p>(machine: &mut Machine<'p>, thread: ThreadId, before:
 }
 
 /// Steps of one thread between two visible ones, before we call it endless.
-const PATIENCE: u32 = 2_000_000;
+const PATIENCE: u32 = 50_000_000;
 
 /// Visible steps of an atomic section, before we call it endless.
 const MOST_IN_SECTION: u32 = 200_000;
@@ -589,8 +590,14 @@ pub fn run_invisible<'p>(
     thread: ThreadId,
     observer: &mut impl Observer,
 ) -> Ran<'p> {
+    let mut circle = Circle::default();
     for step_number in 1..=PATIENCE {
         if machine.threads()[thread].status != Status::Running || is_visible(machine, statics, thread) {
+            return Ran::Done;
+        }
+        // Nobody else can change what it does: it will go round for ever, and no thread will ever hear of it again.
+        if circle.is_closed(machine, thread, step_number) {
+            machine.stop_thread(thread);
             return Ran::Done;
         }
         match step(machine, inputs, thread, observer) {
@@ -634,10 +641,16 @@ fn is_visible(machine: &Machine<'_>, statics: &Statics, thread: ThreadId) -> boo
     {
         return true;
     }
-    if !machine.is_visible(thread) {
+    if !machine.is_visible(thread) || is_alone(machine, thread) {
         return false;
     }
     statics.shared[machine.pc(thread) as usize] || is_last_return(machine, thread)
+}
+
+/// Whether the next step reads or writes data while there has never been another thread.
+fn is_alone(machine: &Machine<'_>, thread: ThreadId) -> bool {
+    machine.threads().len() == 1
+        && matches!(machine.next_op(thread), Next::Instr(instr) if matches!(instr.op, Op::Load { .. } | Op::Store { .. }))
 }
 
 /// The return from a thread's start function is its end, which others may wait for.

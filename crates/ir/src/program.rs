@@ -484,6 +484,8 @@ pub enum Property {
     /// `assert`, and `reach_error` and its like.
     Assertion,
     DivisionByZero,
+    /// The least number divided by -1.
+    QuotientOverflow,
     /// Present only when the front end is asked for it.
     SignedOverflow,
     /// An index beyond an array that is a part of an object, or so far away that it would lead to another object.

@@ -3,6 +3,7 @@
 //! Nothing here is part of what a user runs. `cargo run --release -p leno-lab -- --help` lists the experiments; the
 //! tests of the workspace use the same pieces on small, fixed inputs.
 
+pub mod annotated_races;
 pub mod c_testsuite;
 pub mod corpus;
 pub mod csmith;

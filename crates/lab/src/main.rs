@@ -4,7 +4,9 @@ use clap::{Parser, Subcommand};
 use leno_generate::Shape;
 use leno_lab::replays::{Outcome, Plan};
 use leno_lab::threeway::Leno;
-use leno_lab::{c_testsuite, corpus, csmith, exploration, replays, sanitizers, speed, staged, workers};
+use leno_lab::{
+    annotated_races, c_testsuite, corpus, csmith, exploration, replays, sanitizers, speed, staged, workers,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -40,6 +42,8 @@ enum Experiment {
         #[arg(last = true)]
         options: Vec<String>,
     },
+    /// Ask `leno prove` about programs in which comments say which lines race. ROOT is where they are
+    AnnotatedRaces { manifest: PathBuf, root: PathBuf },
     /// How many programs of a manifest does Leno take? ROOT is where they are
     Corpus { manifest: PathBuf, root: PathBuf },
     /// Executions that the explorer makes, and how many a second, on the programs of DIR
@@ -133,6 +137,7 @@ fn main() -> ExitCode {
     let result = match &cli.experiment {
         Experiment::CTestsuite { dir } => run_c_testsuite(dir, &leno),
         Experiment::Csmith { count, first_seed, options } => run_csmith(*count, *first_seed, options, &leno),
+        Experiment::AnnotatedRaces { manifest, root } => run_annotated_races(manifest, root, &leno),
         Experiment::Corpus { manifest, root } => run_corpus(manifest, root, &leno),
         Experiment::Explore { dir } => exploration::measure(dir, &leno).map(|(table, is_right)| {
             print!("{table}");
@@ -320,6 +325,19 @@ fn run_replays(jobs: &[replays::Job], plan: &Plan, leno: &Leno) -> bool {
     println!("{found} violations: {all} confirmed {0} of {0} times, {some} not always, {never} never", plan.repeat);
     println!("nothing found: {nothing}; broken: {broken}");
     some + never + broken == 0
+}
+
+fn run_annotated_races(manifest: &Path, root: &Path, leno: &Leno) -> Result<bool, String> {
+    let text = fs::read_to_string(manifest).map_err(|error| format!("{}: {error}", manifest.display()))?;
+    let rows = annotated_races::rows(&text, root)?;
+    let mut summary = annotated_races::Summary::default();
+    for (row, answer) in rows.iter().zip(workers::each(&rows, |row| annotated_races::ask(row, leno))) {
+        for line in summary.add(row, &answer?) {
+            println!("{line}");
+        }
+    }
+    println!("{summary}");
+    Ok(summary.is_right())
 }
 
 fn run_corpus(manifest: &Path, root: &Path, leno: &Leno) -> Result<bool, String> {

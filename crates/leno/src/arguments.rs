@@ -184,12 +184,23 @@ pub struct Check {
 pub struct Prove {
     #[command(flatten)]
     pub program: Sources,
-    /// What to prove: assert, overflow, race [default: assert]
+    /// What to prove: assert, overflow, race, deadlock [default: assert]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub property: Vec<String>,
-    /// Take the program as a library: each of these functions is run by any number of threads at any time
+    /// Insert assertions, and say how many of them were proved: bounds (accesses stay in their objects), overflow (signed
+    /// arithmetic does not overflow)
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub check: Vec<String>,
+    /// Take the program as a library: each of these functions is run by any number of threads at any time, with any
+    /// arguments
     #[arg(long, value_name = "FUNCTIONS", value_delimiter = ',')]
     pub entry: Vec<String>,
+    /// Before that, run these once, alone; nothing more happens if one returns a number other than 0
+    #[arg(long, value_name = "FUNCTIONS", value_delimiter = ',', requires = "entry")]
+    pub init: Vec<String>,
+    /// At any time, run these once, while the threads that were started may still run
+    #[arg(long, value_name = "FUNCTIONS", value_delimiter = ',', requires = "entry")]
+    pub exit: Vec<String>,
     /// Wherever a thread is started in one of these functions, any number of them are
     #[arg(long, value_name = "FUNCTIONS", value_delimiter = ',')]
     pub replicate: Vec<String>,
@@ -431,6 +442,9 @@ pub struct Sources {
     /// Report signed arithmetic that overflows
     #[arg(long, help_heading = "C")]
     pub check_overflow: bool,
+    /// Functions that are called from outside, in place of `main`.
+    #[arg(skip)]
+    pub entries: Vec<String>,
     /// The program is going to run natively, as a real process.
     #[arg(skip)]
     pub real_process: bool,
@@ -469,6 +483,7 @@ impl Sources {
             malloc_may_fail: has("malloc-may-fail"),
             spurious_wakeups: has("spurious-wakeups"),
             check_overflow: has("check-overflow"),
+            entries: Vec::new(),
             real_process: has("real-process"),
             preprocessor_flags,
         }

@@ -12,7 +12,7 @@ use leno_engine::{
 use leno_explore::{Explorer, StateExplorer};
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{Body, Instr, Op, Program, Property};
-use leno_ir::witness::Witness;
+use leno_ir::witness::{Claim, Witness};
 use leno_prove::Prover;
 use leno_replay::{ReplayOptions, Replayed};
 use leno_report::text;
@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 /// Which engine looks for violations.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum EngineChoice {
-    /// The staged engine; where it has no verdict, exploration.
+    /// One after the other, by turns.
     #[default]
     Auto,
     /// Every schedule, one by one.
@@ -103,7 +103,7 @@ impl Checked {
 pub fn check_program(program: &Program, options: &CheckOptions) -> Checked {
     let facts = Facts::new(program);
     let checking = Checking::new(&facts, options);
-    checking.look_for_ends(checking.decide())
+    checking.decide_with_ends().unwrap_or_else(|| checking.look_for_ends(checking.decide()))
 }
 
 /// Finds violation after violation with the staged engine, each at another place. The last one of the list is the
@@ -113,7 +113,7 @@ pub fn check_all(program: &Program, options: &CheckOptions) -> Vec<Checked> {
     let mut checking = Checking::new(&facts, options);
     let mut found = Vec::new();
     loop {
-        let mut checked = checking.ask(&options.staged, checking.time_left());
+        let mut checked = checking.explained(checking.ask(&options.staged, checking.time_left()));
         let is_new = match &checked.verdict {
             Verdict::Unsafe(witness, _) => checking.task.reported.insert(Reported::of(&witness.claim)),
             _ => false,
@@ -132,9 +132,19 @@ pub fn check_all(program: &Program, options: &CheckOptions) -> Vec<Checked> {
     }
 }
 
-/// How long the staged engine works before exploration has a turn, and how long that turn takes at most.
-const FIRST_TURN: Duration = Duration::from_secs(10);
-const SECOND_TURN: Duration = Duration::from_secs(5);
+/// Engines by turns, and how long each turn takes at most: most programs are decided in the first second by the staged
+/// engine, and most of the others by the search of all states, if there are few. The one that lacks nothing but time has
+/// what is left in the end, the staged engine first of all.
+const TURNS: [(EngineChoice, Duration); 5] = [
+    (EngineChoice::Staged, Duration::from_secs(1)),
+    (EngineChoice::States, Duration::from_secs(1)),
+    (EngineChoice::Staged, Duration::from_secs(6)),
+    (EngineChoice::States, Duration::from_secs(6)),
+    (EngineChoice::Explore, Duration::from_secs(5)),
+];
+
+/// How long a deadlock is looked for that needs wake-ups without a signal, at most.
+const WAKEUPS_LOOK: Duration = Duration::from_secs(5);
 
 /// How long ends that were not asked for are looked for, however soon there was an answer to what was asked for.
 const SHORTEST_LOOK: Duration = Duration::from_secs(2);
@@ -154,20 +164,50 @@ impl<'a> Checking<'a> {
     }
 
     fn decide(&self) -> Checked {
-        match self.options.engine {
+        self.explained(match self.options.engine {
             EngineChoice::Auto => self.by_turns(),
-            EngineChoice::Explore => self.ask(&Explorer, self.timeout),
-            EngineChoice::States => self.ask(&StateExplorer, self.timeout),
-            EngineChoice::Staged => self.ask(&self.options.staged, self.timeout),
-            EngineChoice::Prove => self.ask(&Prover, self.timeout),
+            engine => self.ask(self.engine(engine), self.timeout),
+        })
+    }
+
+    /// What is not asked for, but ends executions.
+    fn unasked_ends(&self) -> Properties {
+        let mut ends = self.task.properties.unasked_ends();
+        ends.overflow &= checks_overflow(self.facts.program());
+        ends
+    }
+
+    /// Most programs have no undefined behaviour, and then it is cheapest to ask for it together with what was asked for:
+    /// one question instead of two. No answer if there is some, or if that takes long.
+    fn decide_with_ends(&self) -> Option<Checked> {
+        let (engine, first_turn) = match self.options.engine {
+            EngineChoice::Prove => return None,
+            EngineChoice::Auto => TURNS[0],
+            engine => (engine, TURNS[0].1),
+        };
+        let ends = self.unasked_ends();
+        if ends == Properties::NONE {
+            return None;
         }
+        let task = Task { properties: self.task.properties.and(ends), ..self.task.clone() };
+        let together = Checking { task, ..*self };
+        let turn = together.time_left().map_or(first_turn, |left| left.min(first_turn));
+        let outcome = together.outcome(self.engine(engine), Some(turn));
+        let is_answer = match &outcome.verdict {
+            leno_engine::Verdict::Safe => !outcome.assumptions.iter().any(needs_signals),
+            leno_engine::Verdict::Unsafe(found) => match &found.witness.claim {
+                Claim::Violation { kind, .. } => self.task.properties.covers(*kind),
+                Claim::Race { .. } | Claim::Deadlock { .. } | Claim::Atomicity { .. } => true,
+            },
+            leno_engine::Verdict::Unknown(_) => false,
+        };
+        is_answer.then(|| self.concluded(outcome))
     }
 
     /// No execution is followed beyond undefined behaviour, so a SAFE says nothing of what the real program does after
     /// it. If that was not looked for, it is looked for now: SAFE stays what it is only if there is none.
     fn look_for_ends(&self, mut checked: Checked) -> Checked {
-        let mut ends = self.task.properties.unasked_ends();
-        ends.overflow &= checks_overflow(self.facts.program());
+        let ends = self.unasked_ends();
         if checked.verdict != Verdict::Safe || ends == Properties::NONE {
             return checked;
         }
@@ -205,31 +245,48 @@ impl<'a> Checking<'a> {
         self.options.cancel.requested().is_some() || self.time_left().is_some_and(|left| left.is_zero())
     }
 
-    /// The staged engine; then, where it has no verdict, exploration, which needs no bounds and knows all library
-    /// functions; and then, if it lacked nothing but time, the staged engine again.
+    /// Each engine in its turn, until one has a verdict. An engine that lacked something else than time is not asked
+    /// again, and what the staged engine lacked is what is said in the end.
     fn by_turns(&self) -> Checked {
-        let at_most = |turn: Duration| Some(self.time_left().map_or(turn, |left| left.min(turn)));
-        let first = self.ask(&self.options.staged, at_most(FIRST_TURN));
-        if first.assumptions.iter().any(needs_signals) && !self.is_over() {
-            return self.look_for_wakeups(first);
+        let mut without_verdict: Vec<(EngineChoice, Checked)> = Vec::new();
+        let rest = [EngineChoice::Staged, EngineChoice::Explore, EngineChoice::States].map(|engine| (engine, None));
+        for (engine, turn) in TURNS.map(|(engine, turn)| (engine, Some(turn))).into_iter().chain(rest) {
+            let last = without_verdict.iter().rposition(|(asked, _)| *asked == engine);
+            if last.is_some_and(|last| !lacked_time(&without_verdict[last].1)) {
+                continue;
+            }
+            if !without_verdict.is_empty() && self.is_over() {
+                break;
+            }
+            let turn = turn.or(self.time_left());
+            let checked =
+                self.ask(self.engine(engine), turn.map(|turn| self.time_left().map_or(turn, |left| left.min(turn))));
+            if checked.assumptions.iter().any(needs_signals) && engine == EngineChoice::Staged && !self.is_over() {
+                return self.look_for_wakeups(checked);
+            }
+            if !matches!(checked.verdict, Verdict::Unknown(_)) {
+                return checked;
+            }
+            match last {
+                Some(last) => without_verdict[last] = (engine, checked),
+                None => without_verdict.push((engine, checked)),
+            }
         }
-        if !matches!(first.verdict, Verdict::Unknown(_)) || self.is_over() {
-            return first;
-        }
-        let lacked_time = self.start.elapsed() >= FIRST_TURN;
-        let second = self.ask(&Explorer, if lacked_time { at_most(SECOND_TURN) } else { self.time_left() });
-        if !matches!(second.verdict, Verdict::Unknown(_)) {
-            return second;
-        }
-        match lacked_time && !self.is_over() {
-            true => self.ask(&self.options.staged, self.time_left()),
-            false => first,
+        without_verdict.swap_remove(0).1
+    }
+
+    fn engine(&self, choice: EngineChoice) -> &dyn Engine {
+        match choice {
+            EngineChoice::Auto | EngineChoice::Staged => &self.options.staged,
+            EngineChoice::Explore => &Explorer,
+            EngineChoice::States => &StateExplorer,
+            EngineChoice::Prove => &Prover,
         }
     }
 
     /// Whether a deadlock needs wake-ups without a signal, in loops, is for exploration to say, if it is quick.
     fn look_for_wakeups(&self, mut safe: Checked) -> Checked {
-        let time = self.start.elapsed().max(SHORTEST_LOOK).min(SECOND_TURN);
+        let time = self.start.elapsed().max(SHORTEST_LOOK).min(WAKEUPS_LOOK);
         let timeout = Some(self.time_left().map_or(time, |left| left.min(time)));
         let properties = Properties { deadlock: true, ..Properties::NONE };
         let task = Task { properties, ..self.task.clone() };
@@ -246,13 +303,21 @@ impl<'a> Checking<'a> {
 
     /// What one engine says, and what becomes of that on the real program.
     fn ask(&self, engine: &dyn Engine, timeout: Option<Duration>) -> Checked {
+        self.concluded(self.outcome(engine, timeout))
+    }
+
+    fn outcome(&self, engine: &dyn Engine, timeout: Option<Duration>) -> Outcome {
         let mut limits = Limits::default().with_cancel(&self.options.cancel);
         let memory = self.options.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20));
         (limits.deadline, limits.memory) = (timeout.map(|timeout| Instant::now() + timeout), memory);
         let mut task = self.task.clone();
         task.bounds.memory = task.bounds.memory.or(memory);
         let context = Context { limits, progress: self.options.progress.clone() };
-        let Outcome { verdict, covered, mut assumptions, statistics } = engine.check(self.facts, &task, &context);
+        engine.check(self.facts, &task, &context)
+    }
+
+    fn concluded(&self, outcome: Outcome) -> Checked {
+        let Outcome { verdict, covered, mut assumptions, statistics } = outcome;
         if matches!(verdict, leno_engine::Verdict::Safe) {
             assumptions.extend(assumed_surroundings(self.facts.program()));
             let weak_order = self.facts.features().weak_order;
@@ -264,7 +329,7 @@ impl<'a> Checking<'a> {
         let (verdict, covered) = match verdict {
             leno_engine::Verdict::Safe => (Verdict::Safe, covered),
             leno_engine::Verdict::Unsafe(found) => self.confirm(*found, covered),
-            leno_engine::Verdict::Unknown(unknown) => (Verdict::Unknown(self.explain(unknown)), covered),
+            leno_engine::Verdict::Unknown(unknown) => (Verdict::Unknown(unknown), covered),
         };
         Checked { verdict, covered, assumptions, cut_short: None, statistics }
     }
@@ -291,6 +356,13 @@ impl<'a> Checking<'a> {
         (Verdict::Unknown(unknown), Covered::statement(format!("{tried}; other executions were not explored")))
     }
 
+    fn explained(&self, mut checked: Checked) -> Checked {
+        if let Verdict::Unknown(unknown) = checked.verdict {
+            checked.verdict = Verdict::Unknown(self.explain(unknown));
+        }
+        checked
+    }
+
     /// The limits that were reached, with their numbers.
     fn explain(&self, unknown: Unknown) -> Unknown {
         let more_memory = "allow more with --memory, or make the program smaller";
@@ -307,6 +379,11 @@ impl<'a> Checking<'a> {
         };
         Unknown { reason: Reason::Because(reason), advice }
     }
+}
+
+/// Whether a time limit is all that kept an engine from a verdict.
+fn lacked_time(checked: &Checked) -> bool {
+    matches!(&checked.verdict, Verdict::Unknown(unknown) if unknown.reason == Reason::Limit(Stop::Time))
 }
 
 fn needs_signals(assumption: &Assumption) -> bool {

@@ -5,7 +5,7 @@ use crate::memory::MemoryLimit;
 use crate::prediction::{execute_predict, execute_record, standard_input};
 use leno::{
     Bounds, Cancel, CheckOptions, Compiled, Ending, EngineChoice, Input, LinearizeError, LinearizeOptions, Linearized,
-    Options, Properties, RunOptions, Task, Unwinding, Verdict,
+    Options, Properties, RunOptions, Task, Unwinding, Uses, Verdict,
 };
 use leno_bmc::StagedEngine;
 use leno_c::library;
@@ -156,19 +156,24 @@ fn execute_prove(prove: &Prove) -> Result<Status, Status> {
         true => Properties { assertion: true, ..Properties::NONE },
         false => properties(&prove.property)?,
     };
+    let properties = with_checks(properties, &prove.check)?;
     let (cancel, progress) = (Cancel::default(), leno::Progress::default());
     let memory = MemoryLimit::watch(prove.memory, &cancel, &progress);
     let mut sources = prove.program.clone();
     sources.check_overflow |= properties.overflow;
+    let uses = Uses { init: prove.init.clone(), entries: prove.entry.clone(), exit: prove.exit.clone() };
+    sources.entries = uses.functions();
     let compiled = match prove.entry.is_empty() {
         true => load_to_run(&sources, &prove.args)?,
         false => load(&sources)?,
     };
     let opened = match prove.entry.is_empty() {
-        true => Ok(compiled.program),
-        false => leno_prove::open(&compiled.program, &prove.entry),
+        true => Ok((compiled.program.clone(), Vec::new())),
+        false => leno::open_library(&compiled, &uses),
     };
-    let program = opened.and_then(|program| leno_prove::replicate(&program, &prove.replicate)).map_err(|message| {
+    let replicated =
+        opened.and_then(|(program, notes)| Ok((leno_prove::replicate(&program, &prove.replicate)?, notes)));
+    let (program, notes) = replicated.map_err(|message| {
         say(&format!("error: {message}\n"));
         Status::BadInput
     })?;
@@ -183,7 +188,8 @@ fn execute_prove(prove: &Prove) -> Result<Status, Status> {
         ..CheckOptions::default()
     };
     let start = Instant::now();
-    let checked = leno::check_program(&program, &options);
+    let mut checked = leno::check_program(&program, &options);
+    checked.covered.details.extend(notes);
     if prove.show_invariants || prove.show_rounds {
         let limits = leno_engine::Limits::default().with_cancel(&options.cancel);
         let limits = match options.timeout {
@@ -208,6 +214,21 @@ fn execute_prove(prove: &Prove) -> Result<Status, Status> {
         Verdict::Unsafe(..) => Status::Violation,
         Verdict::Unknown(_) => Status::NoVerdict,
     })
+}
+
+/// What is to be proved, with the assertions that are inserted.
+fn with_checks(mut properties: Properties, checks: &[String]) -> Result<Properties, Status> {
+    for check in checks {
+        match check.as_str() {
+            "bounds" => properties.bounds = true,
+            "overflow" => properties.overflow = true,
+            _ => {
+                say(&format!("error: `{check}` is nothing to check\n  = help: choose from bounds, overflow\n"));
+                return Err(Status::BadInput);
+            }
+        }
+    }
+    Ok(properties)
 }
 
 fn execute_linearize(linearize: &Linearize) -> Result<Status, Status> {
@@ -404,6 +425,7 @@ fn execute_replay(replay: &Replay) -> Result<Status, Status> {
             real_process: has("real-process"),
         },
         check_signed_overflow: has("check-overflow"),
+        entries: Vec::new(),
         color: io::stderr().is_terminal(),
     };
     let mut compiled = leno::compile(&inputs, &options).map_err(|failure| {
@@ -615,6 +637,7 @@ fn reading(sources: &Sources) -> Options {
             real_process: sources.real_process,
         },
         check_signed_overflow: sources.check_overflow,
+        entries: sources.entries.clone(),
         color: io::stderr().is_terminal(),
     }
 }

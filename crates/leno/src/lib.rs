@@ -48,6 +48,7 @@
 
 mod checking;
 mod execution;
+mod library;
 mod linearizing;
 
 pub use checking::{CheckOptions, Checked, EngineChoice, Verdict, check_all, check_program, replay_machine};
@@ -61,6 +62,7 @@ pub use leno_ir::interp::Ending;
 pub use leno_ir::program::Program;
 pub use leno_linear::{ClientOptions, OperationNames};
 pub use leno_predict::{PredictOptions, Prediction, Verdict as PredictionVerdict};
+pub use library::{Uses, open_library};
 pub use linearizing::{LinearizeError, LinearizeOptions, Linearized, linearize};
 
 use std::path::Path;

@@ -11,7 +11,7 @@ use leno_predict::{AtomicBlocks, Encoding, Model, PredictOptions, Prediction, Re
 use leno_record::{RecordOptions, Recorded, Recorder, program_name};
 use leno_replay::{ReplayOptions, Replayed};
 use leno_report::WitnessFile;
-use leno_trace::{MAGIC, Record as TraceRecord, Trace};
+use leno_trace::{Communication, MAGIC, Record as TraceRecord, Trace};
 use std::ffi::OsString;
 use std::fmt::Write;
 use std::fs;
@@ -329,7 +329,9 @@ const CRASHES: [(i32, &str); 5] = [(4, "SIGILL"), (6, "SIGABRT"), (7, "SIGBUS"),
 /// What a run leaves open that did not come to an end of its own.
 fn how_it_ended(status: Option<ExitStatus>, trace: &Trace) -> Option<String> {
     let Some(status) = status else {
-        return Some("what the run would have done later: it took longer than --run-timeout, and was killed".to_string());
+        return Some(
+            "what the run would have done later: it took longer than --run-timeout, and was killed".to_string(),
+        );
     };
     let signal = status.signal()?;
     let (_, name) = CRASHES.into_iter().find(|(number, _)| *number == signal)?;
@@ -360,6 +362,9 @@ fn predict_again(ask: &Predict, path: &Path) -> Result<Status, Status> {
     // Names of files are part of the program: they must be the same as when it was recorded.
     if let Err(error) = std::env::set_current_dir(&directory) {
         return Err(wrong(format!("its program was in `{}`: {error}", directory.display())));
+    }
+    if asked_for(&ask.property)?.0.overflow && !sources.check_overflow {
+        return Err(wrong("it was recorded without `--property overflow`, and does not decide that".to_string()));
     }
     let compiled = load_to_run(&sources, &run.args)?;
     predict_recorded(ask, &compiled, &sources, &trace, None)
@@ -398,7 +403,8 @@ fn asked_for(names: &[String]) -> Result<(Properties, AtomicBlocks), Status> {
     }
     let selected = properties(&others)?;
     // (Memory safety by its name is what a run can show of it; `leak` and `memtrack` by theirs are refused.)
-    let asks_for_leaks = selected.leak || (selected.memtrack && !selected.memory) || others.iter().any(|name| name == "memtrack");
+    let asks_for_leaks =
+        selected.leak || (selected.memtrack && !selected.memory) || others.iter().any(|name| name == "memtrack");
     if asks_for_leaks {
         say("error: prediction does not decide `leak` and `memtrack`\n  = help: `leno check` does\n");
         return Err(Status::BadInput);
@@ -459,8 +465,8 @@ fn report(
             }
         };
         let machine = leno::replay_machine();
-        // Who makes it shorter knows nothing of an input.
-        let shorter = match input.is_empty() {
+        // Who makes it shorter knows nothing of an input, nor of threads that wait for each other outside.
+        let shorter = match input.is_empty() && !Communication::is_possible(program) {
             true => leno_explore::shorten(&Facts::new(program), witness, &machine),
             false => (**witness).clone(),
         };

@@ -129,6 +129,8 @@ struct ThreadReader {
     is_forked: bool,
     /// It was forked, or has had a line.
     is_known: bool,
+    /// Another thread has waited for its end.
+    is_joined: bool,
     /// The locks that it holds, and how often it has acquired each.
     held: Vec<(Location, u32)>,
     /// The last read returned what it returned in the trace.
@@ -199,6 +201,9 @@ impl Reader {
         let (name, operation, place) = parse(line)?;
         let thread = self.thread(name);
         let place = self.place(place, number);
+        if self.threads[thread].is_joined {
+            return Err(format!("`{name}` goes on after its end was waited for"));
+        }
         self.threads[thread].is_known = true;
         if std::mem::take(&mut self.threads[thread].is_forked) {
             let at = self.position(thread, place, number);
@@ -208,10 +213,10 @@ impl Reader {
         match operation {
             Operation::Nothing => {}
             Operation::Begin => self.begin_transaction(thread),
-            Operation::End => self.end_transaction(thread),
+            Operation::End => self.end_transaction(thread)?,
             Operation::Read(variable) => self.read(terms, at, variable, line),
             Operation::Write(variable) => self.write(terms, at, variable, line),
-            Operation::Acquire(lock) => self.acquire(terms, at, lock, line),
+            Operation::Acquire(lock) => self.acquire(terms, at, lock, line)?,
             Operation::Release(lock) => self.release(terms, at, lock, line)?,
             Operation::Fork(child) => {
                 let child = self.thread(child);
@@ -224,6 +229,8 @@ impl Reader {
             }
             Operation::Join(child) => {
                 let child = self.thread(child);
+                self.check_join(thread, child)?;
+                self.threads[child].is_joined = true;
                 self.thread_steps.push(ThreadStep::join(&at, child));
                 self.finish_thread(terms, child, place, number, line);
                 let at = self.position(thread, place, number);
@@ -240,9 +247,24 @@ impl Reader {
         }
     }
 
-    fn end_transaction(&mut self, thread: ThreadIndex) {
+    fn end_transaction(&mut self, thread: ThreadIndex) -> Result<(), String> {
         let transaction = &mut self.threads[thread].transaction;
+        if transaction.is_none() {
+            return Err("a transaction ends that has not begun".to_string());
+        }
         *transaction = transaction.filter(|(_, depth)| *depth > 1).map(|(id, depth)| (id, depth - 1));
+        Ok(())
+    }
+
+    /// Only the end of another thread that there is can be waited for, and once.
+    fn check_join(&self, thread: ThreadIndex, child: ThreadIndex) -> Result<(), String> {
+        let joined = &self.threads[child];
+        match () {
+            _ if child == thread => Err("a thread waits for its own end".to_string()),
+            _ if joined.is_joined => Err(format!("the end of `{}` is waited for twice", joined.name)),
+            _ if !joined.is_known => Err(format!("`{}` was never started", joined.name)),
+            _ => Ok(()),
+        }
     }
 
     fn read(&mut self, terms: &mut Terms, at: Position, variable: &str, line: &str) {
@@ -264,14 +286,19 @@ impl Reader {
         self.add(terms, at, access(Vec::new(), vec![write]), line);
     }
 
-    fn acquire(&mut self, terms: &mut Terms, at: Position, lock: &str, line: &str) {
+    fn acquire(&mut self, terms: &mut Terms, at: Position, lock: &str, line: &str) -> Result<(), String> {
         let lock = self.lock(lock);
         if let Some((_, depth)) = self.threads[at.thread].held.iter_mut().find(|(held, _)| *held == lock) {
             *depth += 1;
-            return;
+            return Ok(());
+        }
+        let holder = self.threads.iter().find(|thread| thread.held.iter().any(|(held, _)| *held == lock));
+        if let Some(holder) = holder {
+            return Err(format!("the thread acquires a lock that `{}` has", holder.name));
         }
         self.add(terms, at, Kind::Acquire { lock, shared: false }, line);
         self.threads[at.thread].held.push((lock, 1));
+        Ok(())
     }
 
     fn release(&mut self, terms: &mut Terms, at: Position, lock: &str, line: &str) -> Result<(), String> {

@@ -78,6 +78,8 @@ pub struct Walk<'p, 't, L> {
     pub(crate) markers: BTreeMap<FuncId, Boundary>,
     /// By handle: the thread that was started with it.
     pub(crate) handles: BTreeMap<u64, ThreadIndex>,
+    /// How often we have looked behind a side of a branch that was not taken.
+    pub(crate) untaken: BTreeMap<(Place, BlockId), u32>,
     /// Functions outside of the program that have called back what is in it.
     pub(crate) callbacks: BTreeSet<String>,
     /// Where reorderings are not looked at, and why.
@@ -125,6 +127,7 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
             barriers: BTreeMap::new(),
             markers: markers(program),
             handles: BTreeMap::new(),
+            untaken: BTreeMap::new(),
             callbacks: BTreeSet::new(),
             left_out: BTreeMap::new(),
             listener,

@@ -14,7 +14,7 @@ use crate::code::Code;
 use crate::machine::{WORD_BYTES, counts};
 use leno_ir::analysis::Facts;
 use leno_ir::analysis::locksets::{Lock, Mode};
-use leno_ir::analysis::points_to::{AbstractId, AbstractObject, for_each_op};
+use leno_ir::analysis::points_to::{AbstractId, AbstractObject, ObjectSet, for_each_op};
 use leno_ir::analysis::sharing::Sharing;
 use leno_ir::analysis::threads::RootId;
 use leno_ir::index::IndexVec;
@@ -54,6 +54,8 @@ pub struct Cell {
 pub struct Cells {
     cells: IndexVec<CellId, Cell>,
     ids: BTreeMap<Extent, CellId>,
+    /// What some instruction may write.
+    written: ObjectSet,
 }
 
 /// Accesses that may go to more places than this make no cells.
@@ -78,7 +80,12 @@ impl Cells {
             let id: CellId = cells.push(Cell { extent, is_shared: shared(extent.object), protection });
             ids.insert(extent, id);
         }
-        Cells { cells, ids }
+        Cells { cells, ids, written: written(facts) }
+    }
+
+    /// Whether an object keeps its initial contents.
+    pub fn is_unwritten(&self, object: AbstractId) -> bool {
+        !self.written.contains(object)
     }
 
     pub fn get(&self, extent: Extent) -> Option<CellId> {
@@ -128,6 +135,17 @@ impl Cells {
             false => format!("{object}+{}", extent.offset),
         }
     }
+}
+
+fn written(facts: &Facts) -> ObjectSet {
+    let program = facts.program();
+    let mut all = ObjectSet::default();
+    for (func, function) in program.functions.iter_enumerated().filter(|(id, _)| facts.calls().is_reachable(*id)) {
+        for_each_op(func, function, |_, op| {
+            all.union_with(&facts.points_to().may_access(program, func, op).written);
+        });
+    }
+    all
 }
 
 fn extents(facts: &Facts) -> BTreeSet<Extent> {

@@ -24,6 +24,10 @@ use std::rc::Rc;
 /// How often the invariants are made larger where they turn out not to be inductive, before that is given up.
 const MOST_REPAIRS: usize = 40;
 
+/// How many equations are evaluated at most before the invariants are given up, and how many for each stop.
+const STEPS_FOR_ALL: u64 = 20_000;
+const STEPS_FOR_EACH: u64 = 200;
+
 /// How much is told apart. More is slower, and proves more.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Precision {
@@ -47,6 +51,9 @@ pub struct Coarsened<'p> {
     pub history: Vec<IndexVec<StopId, States<'p>>>,
 }
 
+/// What was computed last, from the invariant that it was computed from.
+type Computed<'p, T> = Option<(States<'p>, Rc<T>)>;
+
 /// What came of a pair of stops, and what it was computed from.
 type Remembered<'p> = (States<'p>, States<'p>, Rc<Watched<'p>>);
 
@@ -60,8 +67,8 @@ pub struct Coarsening<'a, 'p> {
     limits: &'a Limits,
     /// By stop: which segments' ends it may be (without interference).
     before: IndexVec<StopId, Vec<StopId>>,
-    alone: IndexVec<StopId, Option<(States<'p>, Rc<Segment<'p>>)>>,
-    views: IndexVec<StopId, Option<(States<'p>, Rc<Vec<View<'p>>>)>>,
+    alone: IndexVec<StopId, Computed<'p, Segment<'p>>>,
+    views: IndexVec<StopId, Computed<'p, Vec<View<'p>>>>,
     pairs: BTreeMap<(StopId, StopId), Remembered<'p>>,
 }
 
@@ -154,9 +161,9 @@ impl<'a, 'p> Coarsening<'a, 'p> {
         let strategy = Strategy {
             delay: 4,
             thresholds: thresholds(self.code.program()),
-            to_thresholds: 12,
+            to_thresholds: 48,
             narrowings: 3,
-            ..Strategy::default()
+            steps: STEPS_FOR_ALL + STEPS_FOR_EACH * stops as u64,
         };
         let mut history = Vec::new();
         loop {
@@ -242,7 +249,7 @@ impl<'a, 'p> Coarsening<'a, 'p> {
         let node = self.code.stops()[stop];
         let held = self.code.facts.locksets().held_in(self.code.root_of(node), self.code.place(node));
         let may_hide = self.code.is_exclusive(node) || held.is_some_and(|held| !held.is_empty());
-        may_hide || !matches!(self.code.instruction(node), Some(Op::Load { .. } | Op::AtomicBegin))
+        may_hide || !matches!(self.code.instruction(node), Some(Op::Load { .. }))
     }
 
     /// What a stop's invariant must contain, given those of the others.

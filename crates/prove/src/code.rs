@@ -11,6 +11,7 @@
 //! stand in the middle of one). Since every cycle has a stop, a segment is a directed acyclic graph; [`Code::order`]
 //! sorts it.
 
+use crate::pointers::Pointers;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::analysis::threads::RootId;
 use leno_ir::index::{Idx, IndexVec};
@@ -91,10 +92,22 @@ pub struct Code<'a, 'p> {
     stops: IndexVec<StopId, NodeId>,
     /// By node: how many atomic sections a thread is in at least.
     depth: Vec<u32>,
+    /// Where pointers in memory point.
+    pub pointers: Pointers<'p>,
 }
 
 impl<'a, 'p> Code<'a, 'p> {
+    /// Every access to something shared is a stop, also in atomic sections.
     pub fn new(facts: &'a Facts<'p>) -> Result<Code<'a, 'p>, Refusal> {
+        Code::with_sections(facts, false)
+    }
+
+    /// Atomic sections in one go: nobody interrupts them, and what happens at their end is known from their beginning.
+    pub fn with_whole_sections(facts: &'a Facts<'p>) -> Result<Code<'a, 'p>, Refusal> {
+        Code::with_sections(facts, true)
+    }
+
+    fn with_sections(facts: &'a Facts<'p>, are_whole: bool) -> Result<Code<'a, 'p>, Refusal> {
         let program = facts.program();
         if program.entry.is_none() {
             return Err(Refusal::open("the program has no `main`"));
@@ -111,6 +124,7 @@ impl<'a, 'p> Code<'a, 'p> {
             stop_of: Vec::new(),
             stops: IndexVec::new(),
             depth: Vec::new(),
+            pointers: Pointers::new(facts),
         };
         for (root, thread) in facts.threads().roots().iter_enumerated() {
             let entry = code.add_frame(thread.function, root, None)?;
@@ -122,8 +136,8 @@ impl<'a, 'p> Code<'a, 'p> {
             next += 1;
         }
         code.called.sort_unstable();
-        code.find_stops()?;
         code.find_depths();
+        code.find_stops(are_whole)?;
         Ok(code)
     }
 
@@ -296,7 +310,7 @@ impl<'a, 'p> Code<'a, 'p> {
         all
     }
 
-    fn find_stops(&mut self) -> Result<(), Refusal> {
+    fn find_stops(&mut self, are_sections_whole: bool) -> Result<(), Refusal> {
         let count = self.frame_of.len();
         let mut is_stop = vec![false; count];
         let mut finished: Vec<NodeId> = Vec::new();
@@ -327,7 +341,8 @@ impl<'a, 'p> Code<'a, 'p> {
         self.order = vec![u32::MAX; count];
         for (order, node) in finished.iter().rev().enumerate() {
             self.order[node.index()] = order as u32;
-            is_stop[node.index()] |= self.is_visible(*node);
+            let is_inside = are_sections_whole && self.is_exclusive(*node) && self.is_access(*node);
+            is_stop[node.index()] |= self.is_visible(*node) && !is_inside;
         }
         self.stop_of = vec![None; count];
         for node in (0..count).map(NodeId::new).filter(|node| is_stop[node.index()]) {
@@ -337,6 +352,11 @@ impl<'a, 'p> Code<'a, 'p> {
             return Err(Refusal::too_much("the program has too many shared accesses when calls are expanded"));
         }
         Ok(())
+    }
+
+    fn is_access(&self, node: NodeId) -> bool {
+        let access = |op: &Op| op.access().is_some() && !matches!(op, Op::Spawn { .. });
+        self.instruction(node).is_some_and(|op| access(op) || matches!(op, Op::AtomicBegin | Op::AtomicEnd))
     }
 
     /// Whether another thread could notice this step, or be kept from a step by it.
@@ -401,6 +421,11 @@ impl<'a, 'p> Code<'a, 'p> {
     /// A number that is larger for what comes later in a segment.
     pub fn order(&self, node: NodeId) -> u32 {
         self.order[node.index()]
+    }
+
+    /// Whether control may get to a node at all.
+    pub fn is_reached(&self, node: NodeId) -> bool {
+        self.order[node.index()] != u32::MAX
     }
 
     pub fn stop(&self, node: NodeId) -> Option<StopId> {

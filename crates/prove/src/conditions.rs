@@ -20,11 +20,14 @@ use crate::code::{Call, Code, FrameId, NodeId, StopId};
 use crate::interference::Interference;
 use crate::machine::{Machine, Segment, WORD_BYTES, cell_width, counts};
 use crate::state::{State, Variable};
+use crate::tables::{TableRead, WAYS};
+use leno_domains::word;
 use leno_engine::Limits;
 use leno_ir::analysis::points_to::{AbstractId, AbstractObject};
 use leno_ir::analysis::threads::RootId;
 use leno_ir::index::Idx;
 use leno_ir::program::{Access, Expr, LocalId, Op, Place, Property, SyncOp, TerminatorKind};
+use leno_ir::visit::AccessKind;
 use leno_logic::core::Answer;
 use leno_logic::solver::Solver;
 use leno_logic::term::{Sort, Term, Terms};
@@ -69,7 +72,7 @@ pub struct Conditions<'c, 'a, 'p> {
     interference: Interference<'a, 'p>,
     pub(crate) found: &'c Coarsened<'p>,
     limits: &'c Limits,
-    is_asked: &'c dyn Fn(Property) -> bool,
+    is_asked: &'c dyn Fn(NodeId, Property) -> bool,
     /// Whether only assertions are looked at.
     is_about_assertions: bool,
     /// Those that could not be shown to hold.
@@ -93,7 +96,7 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
         machine: &'c Machine<'a, 'p>,
         found: &'c Coarsened<'p>,
         limits: &'c Limits,
-        is_asked: &'c dyn Fn(Property) -> bool,
+        is_asked: &'c dyn Fn(NodeId, Property) -> bool,
     ) -> Conditions<'c, 'a, 'p> {
         Conditions {
             code: machine.code,
@@ -500,7 +503,7 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
         value
     }
 
-    fn write(&mut self, path: &mut Path<'p>, frame: FrameId, access: &Access, value: Term) {
+    fn write(&mut self, path: &mut Path<'p>, frame: FrameId, access: &'p Access, value: Term) {
         let bytes = access.ty.bytes(self.code.program().model);
         let fits = u64::from(self.terms.width(value)) == 8 * bytes;
         if let Some(extent) = self.machine.place_of(&path.known, frame, access) {
@@ -511,6 +514,10 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
                 self.touch(path, cell);
             }
             return;
+        }
+        if let Some(stretch) = self.machine.stretch_of(&path.known, frame, access) {
+            let bytes = (stretch.to - stretch.from) as u64;
+            return self.change_object(path, stretch.object, Some((stretch.from, bytes)), None);
         }
         let candidates = self.machine.candidates(frame, access);
         let func = self.code.frames[frame].func;
@@ -545,12 +552,17 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
     fn execute(&mut self, mut path: Path<'p>, op: &'p Op) -> Result<Vec<Path<'p>>, Failed> {
         let frame = self.code.frame_of(path.node);
         let register = |local: LocalId| Variable::Register(frame, local);
+        self.check_bounds(&mut path, frame, op)?;
+        self.check_stretch(&mut path, frame, op)?;
         match op {
             Op::Assign { dst, value } => {
                 let value = self.term(&mut path, frame, value);
                 self.set(&mut path, register(*dst), Some(value));
             }
             Op::Load { dst, from } => {
+                if let Some(read) = self.machine.table_read(&path.known, frame, from) {
+                    return self.read_table(path, register(*dst), &read);
+                }
                 let value = self.read(&mut path, frame, from);
                 self.set(&mut path, register(*dst), Some(value));
             }
@@ -606,7 +618,7 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
             Op::Assert { cond, property, .. } => {
                 let condition = self.condition(&mut path, frame, cond);
                 let place = self.code.place(path.node);
-                if (self.is_asked)(*property) && !self.failing.contains(&place) {
+                if (self.is_asked)(path.node, *property) && !self.failing.contains(&place) {
                     let shown = self.implied(&path.conditions, &[], &[condition], "an assertion");
                     if shown.is_err() {
                         if self.limits.stop().is_some() {
@@ -669,6 +681,96 @@ impl<'c, 'a, 'p> Conditions<'c, 'a, 'p> {
             _ => op.for_each_result(|local| self.forget(&mut path, register(local))),
         }
         Ok(vec![path])
+    }
+
+    /// A read from a table: the paths on which the entry is zero, and is not. The index is one of those that are known to be
+    /// possible, or out of bounds.
+    fn read_table(&mut self, mut path: Path<'p>, dst: Variable, read: &TableRead<'p>) -> Result<Vec<Path<'p>>, Failed> {
+        let index = self.term(&mut path, read.index.0, read.index.1);
+        let width = self.terms.width(index);
+        let number = |terms: &mut Terms, number: i64| terms.bits(width, i128::from(number) as u128 & word::mask(width));
+        let (least, greatest) = (number(&mut self.terms, read.within.0), number(&mut self.terms, read.within.1));
+        let mut other = vec![self.terms.sle(least, index), self.terms.sle(index, greatest)];
+        let mut paths = Vec::new();
+        for is_zero in WAYS {
+            let found = self.any(self.width(dst));
+            let mut ways = Vec::new();
+            for (at, bits) in read.entries_of(is_zero) {
+                let at = number(&mut self.terms, at);
+                let is_here = self.terms.eq(index, at);
+                other.push(self.terms.not(is_here));
+                let is_found = match bits {
+                    Some(bits) => {
+                        let bits = self.terms.bits(self.terms.width(found), bits);
+                        self.terms.eq(found, bits)
+                    }
+                    None => Term::TRUE,
+                };
+                ways.push(self.terms.and(&[is_here, is_found]));
+            }
+            let either = self.terms.or(&ways);
+            let mut after = with(&path, either);
+            self.set(&mut after, dst, Some(found));
+            paths.push(after);
+        }
+        if !self.is_about_assertions {
+            self.refute(&path.conditions, &other, "which entries of a table are read")?;
+        }
+        Ok(paths)
+    }
+
+    /// That an access is in bounds, if that was found: the sum of what was added to an address is computed once more.
+    fn check_bounds(&mut self, path: &mut Path<'p>, frame: FrameId, op: &'p Op) -> Result<(), Failed> {
+        let Some((access, _)) = op.access() else { return Ok(()) };
+        if self.is_about_assertions || !(self.is_asked)(path.node, Property::IndexOutOfBounds) {
+            return Ok(());
+        }
+        let Some(question) = self.machine.evaluator().bounds_question(&path.known, frame, access) else {
+            return Err("an access in bounds".to_string());
+        };
+        let limits: Vec<(i64, u64)> = question.limits;
+        self.check_sum(path, &question.added, &limits, "an access in bounds")
+    }
+
+    /// That a store to a part of an object goes there.
+    fn check_stretch(&mut self, path: &mut Path<'p>, frame: FrameId, op: &'p Op) -> Result<(), Failed> {
+        let Some((access, AccessKind::Write | AccessKind::Update)) = op.access().filter(|_| !self.is_about_assertions)
+        else {
+            return Ok(());
+        };
+        let Some(stretch) = self.machine.stretch_of(&path.known, frame, access) else { return Ok(()) };
+        let bytes = access.ty.bytes(self.code.program().model);
+        let most = (stretch.to - stretch.from) as u64 - bytes;
+        let limits: Vec<(i64, u64)> = stretch.offsets.iter().map(|offset| (offset - stretch.from, most)).collect();
+        self.check_sum(path, &stretch.added, &limits, "which part of an object is written")
+    }
+
+    /// That a sum, added to each of the first numbers, is at most the second one, and not negative.
+    fn check_sum(
+        &mut self,
+        path: &mut Path<'p>,
+        added: &[(FrameId, &'p Expr)],
+        limits: &[(i64, u64)],
+        what: &str,
+    ) -> Result<(), Failed> {
+        let width = u32::from(self.code.program().model.pointer_bits());
+        let bits = |number: i128| number as u128 & word::mask(width);
+        let mut sum = self.terms.bits(width, 0);
+        for (frame, added) in added {
+            let added = self.term(path, *frame, added);
+            if self.terms.width(added) != width {
+                return Err(what.to_string());
+            }
+            sum = self.terms.add(sum, added);
+        }
+        let mut goals = Vec::new();
+        for (offset, most) in limits {
+            let offset = self.terms.bits(width, bits((*offset).into()));
+            let most = self.terms.bits(width, bits((*most).into()));
+            let at = self.terms.add(sum, offset);
+            goals.push(self.terms.ule(at, most));
+        }
+        self.implied(&path.conditions, &[], &goals, what)
     }
 
     fn change_sync(&mut self, path: &mut Path<'p>, frame: FrameId, op: &Op, at: &Expr, step: &SyncOp) {

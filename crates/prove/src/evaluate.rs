@@ -97,6 +97,11 @@ impl<'p> Evaluator<'_, 'p> {
         self.restrict(state, frame, expr, Value { width: value.width, numbers }, FUEL);
     }
 
+    /// Keeps the states in which an expression has one of these values.
+    pub fn restrict_to(&self, state: &mut State<'p>, frame: FrameId, expr: &Expr, value: Value) {
+        self.restrict(state, frame, expr, value, FUEL);
+    }
+
     pub fn restrict_variable(&self, state: &mut State<'p>, variable: Variable, value: Value) {
         self.restrict_variable_within(state, variable, value, FUEL);
     }

@@ -8,10 +8,6 @@ use leno_domains::{Congruence, Constraint, Numbers, Octagon, Side, word};
 use leno_logic::term::Term;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The bits in which sums of two variables are compared, and a number that no sum of two numbers of 64 bits reaches.
-const WIDE: u32 = 72;
-const LARGE: i128 = 1 << 70;
-
 impl<'p> Conditions<'_, '_, 'p> {
     /// That one of the states of a stop is the one of a thread that gets there.
     pub(crate) fn any_of(&mut self, path: &mut Path<'p>, stop: StopId) -> Term {
@@ -147,22 +143,46 @@ impl<'p> Conditions<'_, '_, 'p> {
         all
     }
 
-    /// `left + right <= most`, of the numbers that the octagon means, in as many bits as that needs.
+    /// `left + right <= most`, of the numbers that the octagon means.
     fn relation(&mut self, path: &mut Path<'p>, state: &State<'p>, constraint: Constraint<Variable>) -> Term {
         let Constraint { left, right, most } = constraint;
         let Some(member) = state.member(left.variable) else { return Term::FALSE };
-        let mut side = |side: Side<Variable>| {
-            let term = self.variable(path, side.variable);
-            let wide = match member.is_signed {
-                true => self.terms.sign_extend(term, WIDE),
-                false => self.terms.zero_extend(term, WIDE),
+        let (a, b) = (self.variable(path, left.variable), self.variable(path, right.variable));
+        let (width, other) = (self.terms.width(a), self.terms.width(b));
+        // A difference is a comparison. (Sums cost the solver much more.)
+        if left.is_negated != right.is_negated && width == other && (-1..=0).contains(&most) {
+            let (less, more) = if left.is_negated { (b, a) } else { (a, b) };
+            let mut at_most = |x: Term, y: Term| match member.is_signed {
+                true => self.terms.sle(x, y),
+                false => self.terms.ule(x, y),
             };
-            if side.is_negated { self.terms.neg(wide) } else { wide }
+            return match most {
+                0 => at_most(less, more),
+                _ => {
+                    let opposite = at_most(more, less);
+                    self.terms.not(opposite)
+                }
+            };
+        }
+        // Two bits more hold any sum of two.
+        let wide = width.max(other) + 2;
+        let mut side = |term: Term, is_negated: bool| {
+            let extended = match member.is_signed {
+                true => self.terms.sign_extend(term, wide),
+                false => self.terms.zero_extend(term, wide),
+            };
+            if is_negated { self.terms.neg(extended) } else { extended }
         };
-        let (left, right) = (side(left), side(right));
-        let sum = self.terms.add(left, right);
-        // (Sums of two numbers of 64 bits are far from the ends of so many.)
-        let most = self.terms.bits(WIDE, most.clamp(-LARGE, LARGE) as u128 & word::mask(WIDE));
+        let (a, b) = (side(a, left.is_negated), side(b, right.is_negated));
+        let sum = self.terms.add(a, b);
+        let limit = 1i128 << (wide - 1);
+        if most >= limit - 1 {
+            return Term::TRUE;
+        }
+        if most < -limit {
+            return Term::FALSE;
+        }
+        let most = self.terms.bits(wide, most as u128 & word::mask(wide));
         self.terms.sle(sum, most)
     }
 

@@ -8,46 +8,70 @@
 //! |---|---|
 //! | `code` | the code of all threads with calls expanded; where threads are interrupted |
 //! | `cells` | which memory is followed, and which locks protect it |
-//! | `state` | what is known of one thread at one place |
-//! | `evaluate`, `machine` | what expressions and instructions do to that |
+//! | `state`, `states` | what is known of one thread at one place; several such states, told apart by phases |
+//! | `partition`, `phases` | which variables are related to each other, and which tell states apart |
+//! | `evaluate`, `linear`, `machine` | what expressions and instructions do to that |
+//! | `view` | what one thread knows after another one's step |
 //! | `interference` | which places two threads may be at together, and what one does to the other (Figure 3) |
 //! | `coarsen` | invariants and interference from each other (Algorithm 1) |
-//! | `conditions` | the invariants once more, as verification conditions for the solver |
+//! | `conditions`, `formulas` | the invariants once more, as verification conditions for the solver |
 //! | `races`, `ownership` | which accesses may race |
-//! | `replicate` | any number of threads in place of one |
+//! | `tables` | reads from objects that nothing writes |
+//! | `bounds`, `pointers` | which accesses stay in their objects; where pointers in memory point |
+//! | `assertions` | which assertions there are, and how many were proved |
+//! | `replicate`, `open` | any number of threads in place of one; a library as a program |
+//! | `deadlock` | that threads do not wait for each other |
+//! | `outside` | races where functions are called that are not known |
+//! | `wrappers` | functions that create threads for others, copied |
+//! | `webs` | registers that are used for several things, told apart |
 //! | `explain` | why an assertion was not proved |
 
+mod assertions;
+mod bounds;
 mod cells;
 mod coarsen;
 mod code;
 mod conditions;
+mod deadlock;
 mod evaluate;
 mod explain;
 mod formulas;
 mod interference;
 mod linear;
 mod machine;
+mod may_hold;
+mod open;
+mod outside;
 mod ownership;
 mod partition;
 mod phases;
+mod pointers;
 mod races;
 mod replicate;
 mod state;
 mod states;
+mod tables;
 mod view;
+mod webs;
+mod wrappers;
 
+use assertions::{Assertions, Tally};
 use cells::Cells;
 use coarsen::{Coarsened, Coarsening, Precision};
-use code::{Code, Refusal};
+use code::{Code, NodeId, Refusal};
 use conditions::Conditions;
-use leno_engine::{Context, Covered, Engine, Outcome, Properties, Reason, Statistics, Task, Unknown, Verdict};
+use leno_engine::{
+    Assumption, Context, Covered, Engine, Outcome, Properties, Reason, Statistics, Task, Unknown, Verdict,
+};
+use leno_ir::analysis::callgraph::CallKind;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{Place, Property};
-use machine::Failure;
+use machine::{Failure, Machine};
 use partition::Rule;
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use replicate::{open, replicate};
+pub use open::{Library, Pointee, open};
+pub use replicate::replicate;
 
 /// The engine.
 #[derive(Clone, Copy, Default, Debug)]
@@ -59,25 +83,47 @@ impl Engine for Prover {
     }
 
     fn check(&self, facts: &Facts<'_>, task: &Task, context: &Context) -> Outcome {
-        let mut statistics = Statistics::default();
-        let (verdict, covered) = match prove(facts, task, context, &mut statistics) {
-            Ok(()) => {
-                let statement = "proved for any number of threads, any schedule and any input";
-                (Verdict::Safe, Covered::statement(statement))
-            }
-            Err(Unproved { reason, advice, details }) => {
-                let covered = Covered { details, ..Covered::statement("not everything was proved") };
-                (Verdict::Unknown(Unknown { reason, advice }), covered)
-            }
-        };
-        Outcome { verdict, covered, assumptions: Vec::new(), statistics }
+        if task.properties.bounds {
+            let program = bounds::without_moves(facts.program());
+            return decide(|statistics| prove(&Facts::new(&program), task, context, statistics));
+        }
+        let only_races = Properties { race: true, ..Properties::NONE };
+        let only_deadlocks = Properties { deadlock: true, ..Properties::NONE };
+        if task.properties != only_races && task.properties != only_deadlocks {
+            return decide(|statistics| prove(facts, task, context, statistics));
+        }
+        // Where pointers point matters more than what the program's registers and functions are called.
+        let mut prepared = webs::split_registers(facts.program());
+        let posix = outside::assume_posix(&mut prepared);
+        let prepared = wrappers::copy_wrappers(prepared);
+        let facts = Facts::new(&prepared);
+        decide(|statistics| match () {
+            () if task.properties == only_deadlocks => deadlock::prove(&facts, statistics).map(Proved::assuming),
+            () if outside::is_open(&facts) || !posix.is_empty() => prove_open(&facts, statistics).map(Proved::assuming),
+            () => prove(&facts, task, context, statistics),
+        })
     }
+}
+
+fn decide(prove: impl FnOnce(&mut Statistics) -> Result<Proved, Unproved>) -> Outcome {
+    let mut statistics = Statistics::default();
+    let (verdict, covered, assumptions) = match prove(&mut statistics) {
+        Ok(Proved { details, assumptions }) => {
+            let statement = "proved for any number of threads, any schedule and any input";
+            (Verdict::Safe, Covered { details, ..Covered::statement(statement) }, assumptions)
+        }
+        Err(Unproved { reason, advice, details, .. }) => {
+            let covered = Covered { details, ..Covered::statement("not everything was proved") };
+            (Verdict::Unknown(Unknown { reason, advice }), covered, Vec::new())
+        }
+    };
+    Outcome { verdict, covered, assumptions, statistics }
 }
 
 /// The invariants of a program as text, a line for each place at which threads may be interrupted; or why there are none. With
 /// `rounds`, those of each round of the coarsening (paper 002, Figure 4), one after another.
 pub fn show_invariants(facts: &Facts<'_>, context: &Context, rounds: bool) -> Result<String, String> {
-    let code = Code::new(facts).map_err(|refusal| refusal.reason)?;
+    let code = Code::with_whole_sections(facts).map_err(|refusal| refusal.reason)?;
     let cells = Cells::new(&code);
     let mut coarsening = Coarsening::new(&code, &cells, &context.limits, precise(&code));
     let found = coarsening.coarsen().filter(|found| coarsening.is_inductive(found));
@@ -103,17 +149,24 @@ struct Unproved {
     advice: String,
     /// A line each.
     details: Vec<String>,
+    /// Where assertions are counted, and what was proved of them was confirmed.
+    tally: Option<Tally>,
 }
 
 impl Unproved {
+    fn proved(&self) -> usize {
+        self.tally.as_ref().map_or(0, |tally| tally.proved)
+    }
+
     fn because(reason: impl Into<String>, advice: impl Into<String>) -> Unproved {
-        Unproved { reason: Reason::Because(reason.into()), advice: advice.into(), details: Vec::new() }
+        Unproved { reason: Reason::Because(reason.into()), advice: advice.into(), details: Vec::new(), tally: None }
     }
 
     fn stopped(context: &Context) -> Unproved {
         match context.limits.stop() {
             Some(stop) => {
-                Unproved { reason: Reason::Limit(stop), advice: "allow more".to_string(), details: Vec::new() }
+                let reason = Reason::Limit(stop);
+                Unproved { reason, advice: "allow more".to_string(), details: Vec::new(), tally: None }
             }
             None => Unproved::because("the invariants could not be confirmed", OTHER_ENGINE),
         }
@@ -122,12 +175,28 @@ impl Unproved {
 
 const OTHER_ENGINE: &str = "take another engine: leno check";
 
-fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Statistics) -> Result<(), Unproved> {
+/// What else there is to say of a proof.
+#[derive(Default)]
+struct Proved {
+    /// A line each.
+    details: Vec<String>,
+    assumptions: Vec<Assumption>,
+}
+
+impl Proved {
+    fn assuming(assumptions: Vec<Assumption>) -> Proved {
+        Proved { assumptions, ..Proved::default() }
+    }
+}
+
+fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Statistics) -> Result<Proved, Unproved> {
     let asked = task.properties;
-    let Properties { assertion, overflow, race, .. } = asked;
-    if asked != (Properties { assertion, overflow, race, ..Properties::NONE }) {
-        let reason = "the prover decides assertions, overflows and races only";
-        return Err(Unproved::because(reason, "ask for --property assert, overflow or race"));
+    let Properties { assertion, overflow, race, bounds, .. } = asked;
+    if asked != (Properties { assertion, overflow, race, bounds, ..Properties::NONE }) {
+        let reason =
+            "the prover decides assertions, overflows, bounds and races together, deadlocks alone, and nothing else";
+        let advice = "ask for --property assert, overflow, race or deadlock, or --check bounds";
+        return Err(Unproved::because(reason, advice));
     }
     if facts.features().unknown_functions || !facts.calls().unknown().is_empty() {
         let reason = "the program calls a function that Leno does not know, which may call functions of the program";
@@ -135,37 +204,69 @@ fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Sta
     }
     let code = match Code::new(facts) {
         Ok(code) => code,
-        Err(Refusal { reason, is_open: false }) if race && !assertion && !overflow => {
-            return report_races(facts, &races::races_by_facts(facts), Some(&reason));
+        Err(Refusal { reason, is_open: false }) if race && !assertion && !overflow && !bounds => {
+            report_races(facts, &races::races_by_facts(facts, statistics), Some(&reason))?;
+            return Ok(Proved::assuming(assumed_successes(facts)));
         }
         Err(refusal) => return Err(Unproved::because(refusal.reason, OTHER_ENGINE)),
     };
     let cells = Cells::new(&code);
-    let question = Question { facts, code: &code, cells: &cells, asked, context };
+    let assertions = Assertions::new(&code, asked);
+    let question = Question { facts, code: &code, cells: &cells, assertions: &assertions, asked, context };
     // What is proved cheaply is not proved again.
-    let mut first = None;
-    for precision in [Precision::PLAIN, precise(&code)] {
-        match question.prove(precision, statistics) {
-            Ok(()) => return Ok(()),
-            Err(unproved) => first = first.or(Some(unproved)),
-        }
-        if context.limits.stop().is_some() {
-            break;
+    let mut unproved = match question.prove(Precision::PLAIN, statistics) {
+        Ok(tally) => return Ok(question.proved(&tally, statistics)),
+        Err(unproved) => unproved,
+    };
+    // (Races are about every access.)
+    let whole = if race { Code::new(facts) } else { Code::with_whole_sections(facts) };
+    if let (None, Ok(whole)) = (context.limits.stop(), &whole) {
+        let assertions = Assertions::new(whole, asked);
+        let closer = Question { code: whole, assertions: &assertions, ..question };
+        match closer.prove(precise(whole), statistics) {
+            Ok(tally) => return Ok(closer.proved(&tally, statistics)),
+            Err(other) if other.proved() > unproved.proved() => unproved = other,
+            Err(_) => {}
         }
     }
-    first.map_or(Ok(()), Err)
+    unproved.tally.iter().for_each(|tally| tally.report(statistics));
+    Err(unproved)
 }
 
 struct Question<'a, 'p> {
     facts: &'a Facts<'p>,
     code: &'a Code<'a, 'p>,
     cells: &'a Cells,
+    assertions: &'a Assertions,
     asked: Properties,
     context: &'a Context,
 }
 
+/// What the domains cannot exclude.
+struct Failures<'p> {
+    /// An example for each place.
+    by_place: BTreeMap<Place, Failure<'p>>,
+    nodes: BTreeSet<NodeId>,
+    /// The assertions that some thread gets to.
+    visited: BTreeSet<NodeId>,
+}
+
 impl<'a, 'p> Question<'a, 'p> {
-    fn prove(&self, precision: Precision, statistics: &mut Statistics) -> Result<(), Unproved> {
+    /// Assertions that were inserted are counted: those that were proved are confirmed even if others were not.
+    fn is_counted(&self) -> bool {
+        self.asked.overflow || self.asked.bounds
+    }
+
+    /// What to say of a proof.
+    fn proved(&self, tally: &Tally, statistics: &mut Statistics) -> Proved {
+        tally.report(statistics);
+        Proved {
+            details: if self.is_counted() { vec![tally.summary()] } else { Vec::new() },
+            assumptions: if self.asked.race { assumed_successes(self.facts) } else { Vec::new() },
+        }
+    }
+
+    fn prove(&self, precision: Precision, statistics: &mut Statistics) -> Result<Tally, Unproved> {
         let context = self.context;
         let mut coarsening = Coarsening::new(self.code, self.cells, &context.limits, precision);
         let found = coarsening.coarsen().ok_or_else(|| Unproved::stopped(context))?;
@@ -177,58 +278,109 @@ impl<'a, 'p> Question<'a, 'p> {
         if !coarsening.is_inductive(&found) {
             return Err(Unproved::stopped(context));
         }
-        let is_asked = |property: Property| match property {
-            Property::Assertion => self.asked.assertion,
-            Property::SignedOverflow => self.asked.overflow,
-            _ => false,
-        };
-        let conditions = || Conditions::new(coarsening.machine(), &found, &context.limits, &is_asked);
-        self.assertions(&coarsening, &found, &conditions, &is_asked)?;
+        let machine = coarsening.machine().looking_at(self.assertions);
+        let failures = self.failures(&machine, &found)?;
+        let example = failures.by_place.first_key_value().map(|(_, first)| first);
+        let explained = example.map(|first| explain::failure(self.code, self.cells, &coarsening, &found, first));
+        if let Some((reason, advice)) = explained.clone().filter(|_| !self.is_counted()) {
+            let others: BTreeSet<String> =
+                failures.by_place.keys().skip(1).map(|place| explain::at(self.facts.program(), *place)).collect();
+            let details = others.into_iter().map(|place| format!("nor was the assertion at {place} proved")).collect();
+            return Err(Unproved { details, ..Unproved::because(reason, advice) });
+        }
         if self.asked.race {
             match self.facts.features().weak_order {
-                Some(_) => report_races(self.facts, &races::races_by_facts(self.facts), None)?,
+                Some(_) => report_races(self.facts, &races::races_by_facts(self.facts, statistics), None)?,
                 None => report_races(self.facts, &races::races(self.code, &found), None)?,
             }
         }
-        let count = conditions().check().map_err(|what| match context.limits.stop() {
+        let is_proved = |node: NodeId, _: Property| self.assertions.contains(node) && !failures.nodes.contains(&node);
+        let conditions = Conditions::new(&machine, &found, &context.limits, &is_proved);
+        let count = conditions.check().map_err(|what| match context.limits.stop() {
             Some(_) => Unproved::stopped(context),
             None => Unproved::because(format!("the proof was not confirmed: {what}"), OTHER_ENGINE),
         })?;
         statistics.count("verification conditions", count.conditions);
         statistics.count("of them for the solver", count.solved);
-        Ok(())
+        let tally = self.assertions.count(&failures.nodes, &failures.visited);
+        match explained {
+            Some((why, advice)) => Err(self.unproved(tally, &why, advice)),
+            None => Ok(tally),
+        }
     }
 
-    /// Assertions that the domains cannot decide may still follow from the invariants.
-    fn assertions<'c>(
-        &self,
-        coarsening: &Coarsening<'a, 'p>,
-        found: &Coarsened<'p>,
-        conditions: &dyn Fn() -> Conditions<'c, 'a, 'p>,
-        is_asked: &dyn Fn(Property) -> bool,
-    ) -> Result<(), Unproved>
-    where
-        'a: 'c,
-    {
-        let mut failures: BTreeMap<Place, Failure<'_>> = BTreeMap::new();
+    /// What was not proved of the assertions that are counted.
+    fn unproved(&self, tally: Tally, why: &str, advice: String) -> Unproved {
+        let at = |place: Place| explain::at(self.facts.program(), place);
+        let list = tally.unproved.iter();
+        let mut details: Vec<String> =
+            list.map(|(place, kind)| format!("not proved: {} at {}", kind.describe(), at(*place))).collect();
+        details.push(format!("for example, {why}"));
+        let reason = tally.summary();
+        Unproved { details, tally: Some(tally), ..Unproved::because(reason, advice) }
+    }
+
+    /// Assertions that the domains cannot decide may still follow from the invariants; accesses are decided by the domains.
+    fn failures(&self, machine: &Machine<'a, 'p>, found: &Coarsened<'p>) -> Result<Failures<'p>, Unproved> {
+        let mut failures = Failures { by_place: BTreeMap::new(), nodes: BTreeSet::new(), visited: BTreeSet::new() };
         let mut suspected = BTreeSet::new();
         for (stop, states) in found.invariants.iter_enumerated() {
-            for failure in coarsening.machine().run(stop, states).failures {
-                if is_asked(failure.property) {
-                    suspected.insert(stop);
-                    failures.entry(self.code.place(failure.node)).or_insert(failure);
-                }
+            let segment = machine.run(stop, states);
+            failures.visited.extend(segment.visited);
+            for failure in segment.failures.into_iter().filter(|failure| self.assertions.contains(failure.node)) {
+                suspected.insert(stop);
+                failures.nodes.insert(failure.node);
+                failures.by_place.entry(self.code.place(failure.node)).or_insert(failure);
             }
         }
-        let failing = conditions().failing(&suspected).map_err(|_| Unproved::stopped(self.context))?;
-        failures.retain(|place, _| failing.contains(place));
-        let Some((_, first)) = failures.first_key_value() else { return Ok(()) };
-        let (reason, advice) = explain::failure(self.code, self.cells, coarsening, found, first);
-        let others: BTreeSet<String> =
-            failures.keys().skip(1).map(|place| explain::at(self.facts.program(), *place)).collect();
-        let details = others.into_iter().map(|place| format!("nor was the assertion at {place} proved")).collect();
-        Err(Unproved { details, ..Unproved::because(reason, advice) })
+        let is_asked = |node: NodeId, _: Property| self.assertions.contains(node);
+        let conditions = Conditions::new(machine, found, &self.context.limits, &is_asked);
+        let failing = conditions.failing(&suspected).map_err(|_| Unproved::stopped(self.context))?;
+        let program = self.code.program();
+        let still_fails = |place: Place| {
+            let is_assertion = matches!(program.op(place), Some(leno_ir::program::Op::Assert { .. }));
+            !is_assertion || failing.contains(&place)
+        };
+        failures.by_place.retain(|place, _| still_fails(*place));
+        failures.nodes.retain(|node| still_fails(self.code.place(*node)));
+        Ok(failures)
     }
+}
+
+/// Races of a program that calls functions which Leno does not know.
+fn prove_open(facts: &Facts<'_>, statistics: &mut Statistics) -> Result<Vec<Assumption>, Unproved> {
+    let define = "add the file that defines it";
+    if facts.calls().unknown().iter().any(|(_, kind)| *kind == CallKind::Spawn) {
+        return Err(Unproved::because("a thread may start in a function that is not known", define));
+    }
+    if facts.program().entry.is_none() {
+        return Err(Unproved::because("the program has no `main`", OTHER_ENGINE));
+    }
+    let names = outside::unknown_functions(facts);
+    let extended = outside::with_callbacks(facts).map_err(|reason| Unproved::because(reason, define))?;
+    let with_callbacks = extended.as_ref().map(Facts::new);
+    let facts = with_callbacks.as_ref().unwrap_or(facts);
+    if !outside::callbacks_keep_locks(facts) {
+        let reason = "a function that is not known may call one that gives up locks for its caller";
+        return Err(Unproved::because(reason, define));
+    }
+    let races = races::races_by_facts(facts, statistics);
+    report_races(facts, &races, Some("functions are called that are not defined"))?;
+    let mut assumptions = assumed_successes(facts);
+    assumptions.extend(names.iter().map(|name| Assumption::new(outside::assumption(name))));
+    if !facts.calls().unknown().is_empty() {
+        assumptions.push(Assumption::new(outside::assumption("a function that is called through a pointer")));
+    }
+    Ok(assumptions)
+}
+
+/// What the semantics takes for granted, and races and deadlocks may depend on.
+fn assumed_successes(facts: &Facts<'_>) -> Vec<Assumption> {
+    let creates_threads = facts.threads().roots().len() > 1;
+    creates_threads
+        .then(|| Assumption::new("threads can be created, and locks taken, whenever it is tried"))
+        .into_iter()
+        .collect()
 }
 
 /// `without_invariants`: why there are none.

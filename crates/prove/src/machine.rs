@@ -4,18 +4,21 @@
 //! states these are reached, which values it gave to shared cells for others to see, which threads it started, and which
 //! assertions may fail on the way. Paths stay apart until the next stop, unless they are many.
 
+use crate::assertions::Assertions;
+use crate::bounds::Stretch;
 use crate::cells::{CellId, Cells, Extent, initial_bits, is_followed, slots_of};
 use crate::code::{Call, Code, FrameId, NodeId, StopId};
 use crate::evaluate::{Evaluator, not_null};
 use crate::partition::Partition;
 use crate::state::{Definition, Linear, State, Value, Variable};
 use crate::states::States;
+use crate::tables::{TableRead, WAYS};
 use leno_domains::{Domain, Numbers, Predicate, Product, Side};
 use leno_ir::analysis::locksets::Mode;
 use leno_ir::analysis::points_to::{AbstractId, AbstractObject};
 use leno_ir::analysis::threads::RootId;
 use leno_ir::index::Idx;
-use leno_ir::program::{Access, Expr, LocalId, Op, Property, RmwOp, SyncOp, TerminatorKind};
+use leno_ir::program::{Access, Expr, LocalId, Op, RmwOp, SyncOp, TerminatorKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -26,7 +29,6 @@ const MOST_PATHS: usize = 12;
 #[derive(Clone, Debug)]
 pub struct Failure<'p> {
     pub node: NodeId,
-    pub property: Property,
     pub state: State<'p>,
 }
 
@@ -40,6 +42,8 @@ pub struct Segment<'p> {
     pub seen: Vec<State<'p>>,
     pub started: Vec<(RootId, State<'p>)>,
     pub failures: Vec<Failure<'p>>,
+    /// Where it came by; only if bounds are looked at.
+    pub visited: BTreeSet<NodeId>,
 }
 
 #[derive(Debug)]
@@ -48,6 +52,8 @@ pub struct Machine<'a, 'p> {
     pub cells: &'a Cells,
     evaluator: Evaluator<'a, 'p>,
     partition: Rc<Partition>,
+    /// The assertions whose outcome is looked for: bounds are looked at only where these are.
+    assertions: Option<&'a Assertions>,
 }
 
 /// States on their way to a node.
@@ -55,7 +61,27 @@ pub type Outputs<'p> = Vec<(NodeId, State<'p>)>;
 
 impl<'a, 'p> Machine<'a, 'p> {
     pub fn new(code: &'a Code<'a, 'p>, cells: &'a Cells, partition: Rc<Partition>) -> Machine<'a, 'p> {
-        Machine { code, cells, evaluator: Evaluator { code }, partition }
+        Machine { code, cells, evaluator: Evaluator { code }, partition, assertions: None }
+    }
+
+    /// The same, for saying which of these hold.
+    pub fn looking_at(&self, assertions: &'a Assertions) -> Machine<'a, 'p> {
+        Machine { assertions: Some(assertions), ..Machine::new(self.code, self.cells, self.partition.clone()) }
+    }
+
+    pub fn evaluator(&self) -> &Evaluator<'a, 'p> {
+        &self.evaluator
+    }
+
+    fn look(&self, node: NodeId, op: &'p Op, state: &State<'p>, segment: &mut Segment<'p>) {
+        if !self.assertions.is_some_and(|assertions| assertions.contains(node)) {
+            return;
+        }
+        segment.visited.insert(node);
+        let is_access = !matches!(op, Op::Assert { .. });
+        if is_access && !self.evaluator.is_in_bounds(state, self.code.frame_of(node), op) {
+            segment.failures.push(Failure { node, state: state.clone() });
+        }
     }
 
     /// The state in which the main thread begins.
@@ -94,6 +120,7 @@ impl<'a, 'p> Machine<'a, 'p> {
             all.published.extend(segment.published);
             all.started.extend(segment.started);
             all.failures.extend(segment.failures);
+            all.visited.extend(segment.visited);
         }
         all
     }
@@ -286,13 +313,21 @@ impl<'a, 'p> Machine<'a, 'p> {
         let frame = self.code.frame_of(node);
         let next = NodeId(node.0 + 1);
         let register = |local: LocalId| Variable::Register(frame, local);
+        self.look(node, op, &state, segment);
         match op {
             Op::Assign { dst, value } => {
                 let numbers = self.evaluator.value(&state, frame, value);
                 let definition = Some(Definition::Expr(frame, value));
                 self.evaluator.assign(&mut state, register(*dst), numbers, definition);
             }
-            Op::Load { dst, from } => self.load(&mut state, frame, *dst, from),
+            Op::Load { dst, from } => {
+                if let Some(read) = self.table_read(&state, frame, from) {
+                    let after = |is_zero| self.evaluator.after_table_read(&state, frame, *dst, &read, is_zero);
+                    outputs.extend(WAYS.map(|is_zero| (next, after(is_zero))));
+                    return;
+                }
+                self.load(&mut state, frame, *dst, from);
+            }
             Op::Store { to, value } => {
                 let numbers = self.evaluator.value(&state, frame, value);
                 self.store(&mut state, frame, to, numbers, Some(Definition::Expr(frame, value)), None);
@@ -315,11 +350,11 @@ impl<'a, 'p> Machine<'a, 'p> {
                 state.forget(register(*dst));
             }
             Op::Assume { cond } => self.evaluator.assume(&mut state, frame, cond, true),
-            Op::Assert { cond, property, .. } => {
+            Op::Assert { cond, .. } => {
                 let mut failing = state.clone();
                 self.evaluator.assume(&mut failing, frame, cond, false);
                 if !failing.is_never() {
-                    segment.failures.push(Failure { node, property: *property, state: failing });
+                    segment.failures.push(Failure { node, state: failing });
                 }
                 self.evaluator.assume(&mut state, frame, cond, true);
             }
@@ -443,6 +478,14 @@ impl<'a, 'p> Machine<'a, 'p> {
         (values.reduce(|all, value| all.join(&value)).unwrap_or(Value::any(width)), None)
     }
 
+    /// A read from a table at an index that is not certain.
+    pub fn table_read(&self, state: &State<'p>, frame: FrameId, from: &'p Access) -> Option<TableRead<'p>> {
+        match self.evaluator.address(state, frame, &from.ptr) {
+            Some(_) => None,
+            None => self.evaluator.table_read(self.cells, state, frame, from),
+        }
+    }
+
     fn load(&self, state: &mut State<'p>, frame: FrameId, dst: LocalId, from: &Access) {
         let (value, cell) = self.read(state, frame, from);
         let same = cell.map(|cell| Definition::Same(Variable::Cell(cell)));
@@ -453,7 +496,7 @@ impl<'a, 'p> Machine<'a, 'p> {
         &self,
         state: &mut State<'p>,
         frame: FrameId,
-        to: &Access,
+        to: &'p Access,
         value: Value,
         definition: Option<Definition<'p>>,
         linear: Option<Linear>,
@@ -474,6 +517,11 @@ impl<'a, 'p> Machine<'a, 'p> {
         }
         let func = self.code.frames[frame].func;
         let candidates = self.candidates(frame, to);
+        if let Some(stretch) = self.stretch_of(state, frame, to) {
+            let bytes = (stretch.to - stretch.from) as u64;
+            self.change_overlapping(state, Extent { object: stretch.object, offset: stretch.from, bytes }, None);
+            return;
+        }
         let bytes = to.ty.bytes(self.code.program().model);
         for object in self.code.facts.points_to().points_to(func, &to.ptr).iter() {
             let Some(candidates) = &candidates else {
@@ -502,12 +550,20 @@ impl<'a, 'p> Machine<'a, 'p> {
         }
     }
 
+    /// Where a store goes that is neither certain nor to one of a few cells, if it stays in a part of an object.
+    pub fn stretch_of(&self, state: &State<'p>, frame: FrameId, to: &'p Access) -> Option<Stretch<'p>> {
+        if self.place_of(state, frame, to).is_some() || self.candidates(frame, to).is_some() {
+            return None;
+        }
+        self.evaluator.stretch(state, frame, to)
+    }
+
     fn modify(
         &self,
         state: &mut State<'p>,
         frame: FrameId,
         dst: Option<LocalId>,
-        at: &Access,
+        at: &'p Access,
         op: RmwOp,
         value: &'p Expr,
     ) {

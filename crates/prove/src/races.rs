@@ -13,15 +13,17 @@
 use crate::coarsen::Coarsened;
 use crate::code::{Code, StopId};
 use crate::evaluate::Evaluator;
+use crate::outside;
 use crate::ownership::owned_accesses;
+use leno_engine::Statistics;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::analysis::locksets::may_conflict;
 use leno_ir::analysis::number::Number;
-use leno_ir::analysis::points_to::{AbstractId, AbstractObject};
+use leno_ir::analysis::points_to::{AbstractId, AbstractObject, for_each_op};
 use leno_ir::analysis::sharing::Sharing;
-use leno_ir::program::{Expr, Op, Order, Place, SyncOp};
+use leno_ir::program::{Expr, ObjectKind, Op, Order, Place, SyncOp};
 use leno_ir::visit::AccessKind;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Some bytes of an object that an instruction may access.
 #[derive(Clone, Debug)]
@@ -34,12 +36,15 @@ struct Touch {
 }
 
 impl Touch {
-    fn conflicts(&self, other: &Touch) -> bool {
+    /// `any_object`: what is outside may be any static object.
+    fn conflicts(&self, other: &Touch, any_object: bool) -> bool {
         let overlap = match (&self.at, &other.at) {
             (Some((here, bytes)), Some((there, others))) => here.overlaps(*bytes, there, *others),
             _ => true,
         };
-        self.object == other.object && overlap && (self.writes || other.writes) && !(self.atomic && other.atomic)
+        let is_outside = any_object && (self.object == OUTSIDE || other.object == OUTSIDE);
+        let is_same = is_outside || self.object == other.object && overlap;
+        is_same && (self.writes || other.writes) && !(self.atomic && other.atomic)
     }
 }
 
@@ -71,12 +76,35 @@ pub fn races(code: &Code<'_, '_>, found: &Coarsened<'_>) -> BTreeSet<(Place, Pla
     for (stop, mine) in found.invariants.ids().zip(&touches).filter(|(_, touches)| !touches.is_empty()) {
         for other in found.pairs.with(stop).filter(|other| *other >= stop) {
             let theirs = &touches[other.0 as usize];
-            if mine.iter().any(|touch| theirs.iter().any(|their| touch.conflicts(their))) {
+            let is_conflict = mine.iter().any(|touch| theirs.iter().any(|their| touch.conflicts(their, false)));
+            if is_conflict && !keeps_apart(code, stop, other) {
                 all.insert(pair(shown(code, stop), shown(code, other)));
             }
         }
     }
+    all.extend(races_in_library(code.facts));
     all
+}
+
+/// Calls of library functions that need not be thread-safe.
+fn races_in_library(facts: &Facts<'_>) -> BTreeSet<(Place, Place)> {
+    let mut all = BTreeSet::new();
+    for places in outside::unsafe_library_calls(facts).values() {
+        for (number, first) in places.iter().enumerate() {
+            for second in &places[number..] {
+                if may_conflict(facts.parallel(), facts.locksets(), *first, *second) {
+                    all.insert(pair(*first, *second));
+                }
+            }
+        }
+    }
+    all
+}
+
+/// Whether locks keep two threads from being at these stops, those included that others hold for them.
+fn keeps_apart(code: &Code<'_, '_>, a: StopId, b: StopId) -> bool {
+    let at = |stop: StopId| (code.root_of(code.stops()[stop]), code.place(code.stops()[stop]));
+    code.facts.locksets().keep_apart(at(a), at(b))
 }
 
 /// The place of an access that people know: where they call what comes with Leno.
@@ -95,28 +123,67 @@ fn shown(code: &Code<'_, '_>, stop: StopId) -> Place {
 }
 
 /// The races that the facts about places do not exclude.
-pub fn races_by_facts(facts: &Facts<'_>) -> BTreeSet<(Place, Place)> {
+pub fn races_by_facts(facts: &Facts<'_>, statistics: &mut Statistics) -> BTreeSet<(Place, Place)> {
     let owned = match facts.features().weak_order {
         Some(_) => BTreeSet::new(),
         None => owned_accesses(facts),
     };
-    let accesses: Vec<(Place, Vec<Touch>)> = facts
-        .sharing()
-        .shared_accesses()
-        .iter()
+    let accesses: Vec<(Place, Vec<Touch>)> = places_of_accesses(facts)
+        .into_iter()
         .filter(|place| facts.calls().is_reachable(place.func) && !owned.contains(place))
-        .map(|place| (*place, touched(facts, *place, |_| None)))
+        .map(|place| (place, touched(facts, place, |_| None)))
+        .filter(|(_, touches)| !touches.is_empty())
         .collect();
-    let mut all = BTreeSet::new();
-    for (number, (place, mine)) in accesses.iter().enumerate() {
-        for (other, theirs) in &accesses[number..] {
-            let is_conflict = mine.iter().any(|touch| theirs.iter().any(|their| touch.conflicts(their)));
-            if is_conflict && may_conflict(facts.parallel(), facts.locksets(), *place, *other) {
-                all.insert(pair(*place, *other));
-            }
+    let any_object = outside::gives_addresses(facts);
+    let mut by_object: BTreeMap<AbstractId, Vec<usize>> = BTreeMap::new();
+    for (number, (_, touches)) in accesses.iter().enumerate() {
+        let objects: BTreeSet<AbstractId> = touches.iter().map(|touch| touch.object).collect();
+        objects.into_iter().for_each(|object| by_object.entry(object).or_default().push(number));
+    }
+    let mut candidates: BTreeSet<(usize, usize)> = BTreeSet::new();
+    let mut add = |left: &[usize], right: &[usize]| {
+        for &first in left {
+            candidates.extend(right.iter().map(|&second| (first.min(second), first.max(second))).filter(
+                |&(first, second)| {
+                    let (mine, theirs) = (&accesses[first].1, &accesses[second].1);
+                    mine.iter().any(|touch| theirs.iter().any(|their| touch.conflicts(their, any_object)))
+                },
+            ));
+        }
+    };
+    for (object, users) in &by_object {
+        add(users, users);
+        if any_object && *object == OUTSIDE {
+            by_object.values().for_each(|others| add(users, others));
         }
     }
+    let mut all = races_in_library(facts);
+    let mut racing = BTreeSet::new();
+    for (first, second) in candidates {
+        let (place, other) = (accesses[first].0, accesses[second].0);
+        if may_conflict(facts.parallel(), facts.locksets(), place, other) {
+            all.insert(pair(place, other));
+            racing.extend([place, other]);
+        }
+    }
+    statistics.count("shared accesses", (accesses.len() + owned.len()) as u64);
+    statistics.count("of them in pairs that may race", racing.len() as u64);
     all
+}
+
+/// Everything outside the program.
+const OUTSIDE: AbstractId = AbstractId(0);
+
+/// The instructions whose accesses may race.
+fn places_of_accesses(facts: &Facts<'_>) -> Vec<Place> {
+    if !outside::gives_addresses(facts) {
+        return facts.sharing().shared_accesses().to_vec();
+    }
+    let mut places = Vec::new();
+    for (id, function) in facts.program().functions.iter_enumerated() {
+        for_each_op(id, function, |place, _| places.push(place));
+    }
+    places
 }
 
 /// What an instruction may access of what is shared. `address` knows some addresses better than the facts do.
@@ -157,13 +224,23 @@ fn touched(facts: &Facts<'_>, place: Place, address: impl Fn(&Expr) -> Option<(A
             let accessed = facts.points_to().may_access(program, place.func, op);
             // (What a spawn stores itself is its access.)
             let is_call = matches!(op, Op::Call { .. });
-            for object in accessed.all().iter().filter(|_| is_call) {
+            // (What a function that is not known does to memory of its own is its business.)
+            let is_known = !outside::calls_unknown(facts, place);
+            let is_outside =
+                |object: AbstractId| !is_known && facts.points_to().objects()[object] == AbstractObject::Unknown;
+            for object in accessed.all().iter().filter(|object| is_call && !is_outside(*object)) {
                 let writes = accessed.written.contains(object);
                 all.push(Touch { object, at: None, writes, atomic: false });
             }
         }
         _ => {}
     }
-    all.retain(|touch| facts.sharing().of(touch.object) == Sharing::Shared);
+    let any_object = outside::gives_addresses(facts);
+    all.retain(|touch| match facts.points_to().objects()[touch.object] {
+        _ if facts.sharing().of(touch.object) == Sharing::Shared => true,
+        AbstractObject::Unknown => any_object,
+        AbstractObject::Static(id) => any_object && program.objects[id].kind == ObjectKind::Global,
+        _ => false,
+    });
     all
 }

@@ -4,7 +4,6 @@
 //! `spawn f` becomes a loop that spawns at least once and goes on as long as it likes. All else (facts, invariants,
 //! exploration of small instances) then needs to know nothing of replication.
 
-use leno_ir::index::IndexVec;
 use leno_ir::program::{
     Block, BlockId, Body, Expr, FuncId, Function, Instr, Local, LocalId, Op, Program, Span, Terminator, TerminatorKind,
     Type,
@@ -29,52 +28,6 @@ pub fn replicate(program: &Program, names: &[String]) -> Result<Program, String>
     match is_started.iter().position(|is_started| !is_started) {
         Some(number) => Err(format!("no thread is started in `{}` by its name", names[number])),
         None => Ok(result),
-    }
-}
-
-/// The program that starts threads in these functions for ever: any number of each, at any time, with any numbers as
-/// arguments. For libraries, which have no `main`; where there is one it is not run.
-pub fn open(program: &Program, names: &[String]) -> Result<Program, String> {
-    let mut result = program.clone();
-    let (mut choice, mut blocks) = (Vec::new(), IndexVec::new());
-    let mut locals: IndexVec<LocalId, Local> = IndexVec::new();
-    let mut local = |ty: Type| locals.push(Local { name: String::new(), ty, signed: false });
-    let (_, _) = (local(Type::I32), local(Type::Ptr));
-    let chosen = local(Type::I32);
-    let again = TerminatorKind::Goto(BlockId(0));
-    let block = |instrs, kind| Block { instrs, terminator: Terminator { kind, span: Span::NONE }, span: Span::NONE };
-    let instr = |op| Instr { op, span: Span::NONE };
-    blocks.push(block(vec![instr(Op::Nondet { dst: chosen })], again.clone()));
-    for (number, name) in names.iter().enumerate() {
-        let found = program.functions.iter_enumerated().find(|(_, function)| function.name == *name);
-        let (id, function) = found.ok_or_else(|| format!("there is no function `{name}`"))?;
-        let (mut instrs, mut args) = (Vec::new(), Vec::new());
-        for parameter in function.locals.iter().take(function.params as usize) {
-            if parameter.ty == Type::Ptr {
-                return Err(format!("`{name}` takes a pointer, and nothing is known of where it points"));
-            }
-            let dst = local(parameter.ty);
-            instrs.push(instr(Op::Nondet { dst }));
-            args.push(Expr::Local(dst));
-        }
-        instrs.push(instr(Op::Spawn { handle: None, func: Expr::Function(id), args }));
-        choice.push((number as u128, blocks.push(block(instrs, again.clone()))));
-    }
-    let choose = TerminatorKind::Switch { value: Expr::Local(chosen), cases: choice, default: BlockId(0) };
-    blocks[BlockId(0)].terminator.kind = choose;
-    let entry = Function {
-        name: "_start".to_string(),
-        params: 2,
-        ret: None,
-        locals,
-        slots: IndexVec::new(),
-        body: Body::Blocks(blocks),
-        span: Span::NONE,
-    };
-    result.entry = Some(result.functions.push(entry));
-    match leno_ir::validate::validate(&result) {
-        Ok(()) => Ok(result),
-        Err(_) => Err("these functions cannot be started as threads".to_string()),
     }
 }
 

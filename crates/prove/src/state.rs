@@ -470,10 +470,7 @@ impl<'p> Domain for State<'p> {
     }
 
     fn join(&self, other: &State<'p>) -> State<'p> {
-        let mut joined = self.combine(other, |left, right| left.join(right), Known::join_relations);
-        let packs: Vec<u32> = joined.0.iter().flat_map(|known| known.relations.keys().copied()).collect();
-        packs.into_iter().for_each(|pack| joined.reduce(pack));
-        joined
+        self.combine(other, |left, right| left.join(right), Known::join_relations)
     }
 
     fn meet(&self, other: &State<'p>, _: &()) -> State<'p> {
@@ -525,14 +522,18 @@ impl<'p> State<'p> {
         });
         let same =
             |(variable, definition): &(&Variable, &Definition<'p>)| that.definitions.get(variable) == Some(definition);
-        State(Some(Known {
+        let relations = relations(this, that);
+        let packs: Vec<u32> = relations.keys().copied().collect();
+        let mut both = State(Some(Known {
             values: combined.collect(),
             definitions: this.definitions.iter().filter(same).map(|(variable, it)| (*variable, *it)).collect(),
             dirty: this.dirty.union(&that.dirty).copied().collect(),
-            relations: relations(this, that),
+            relations,
             partition: this.partition.clone(),
             is_watched: this.is_watched,
-        }))
+        }));
+        packs.into_iter().for_each(|pack| both.reduce(pack));
+        both
     }
 }
 

@@ -127,7 +127,9 @@ impl<'p> Domain for States<'p> {
     fn widen(&self, next: &States<'p>, _: &Rc<Grouping>, thresholds: &Thresholds) -> States<'p> {
         let joined = self.join(next);
         let wider = |state: &State<'p>| {
-            let old = self.iter().filter(|old| old.leq(state)).fold(State::NEVER, |all, old| all.join(old));
+            let key = self.grouping.key(state);
+            let is_old = |old: &&State<'p>| self.grouping.key(old) == key || old.leq(state);
+            let old = self.iter().filter(is_old).fold(State::NEVER, |all, old| all.join(old));
             if old.is_never() { state.clone() } else { old.widen(state, &(), thresholds) }
         };
         States::of(joined.iter().map(wider).collect(), &self.grouping)

@@ -49,8 +49,8 @@ pub(crate) enum Shows {
 pub(crate) fn shows(kind: ViolationKind) -> Result<Shows, &'static str> {
     use ViolationKind::*;
     match kind {
-        Assertion | DivisionByZero | SignedOverflow | IndexOutOfBounds | Unsequenced | OverlappingCopy
-        | Unreachable => Ok(Shows::Assertion),
+        Assertion | DivisionByZero | QuotientOverflow | SignedOverflow | IndexOutOfBounds | Unsequenced
+        | OverlappingCopy | Unreachable => Ok(Shows::Assertion),
         NullDereference | OutOfBounds | InvalidPointer | UseAfterFree | UseAfterScope | WriteToConstant
         | DoubleFree | InvalidFree | InvalidCall | StackOverflow => Ok(Shows::Crash),
         InvalidUnlock | InvalidDestroy | UseAfterDestroy | InvalidThread => Ok(Shows::Check),

@@ -18,7 +18,8 @@ pub(crate) fn shown(program: &Program, witness: &Witness) -> (Claim, Vec<(Span, 
         return (claim, moved);
     }
     let image = Image::new(program);
-    let followed = [true, false].into_iter().find_map(|spurious| follow(witness, &image, &machine_options(spurious)).ok());
+    let followed =
+        [true, false].into_iter().find_map(|spurious| follow(witness, &image, &machine_options(spurious)).ok());
     let Some((follower, _)) = followed else { return (claim, moved) };
     for (thread, span) in places(&mut claim) {
         if let Some(call) = call_site(program, &follower, &thread, *span) {

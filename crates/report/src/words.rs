@@ -3,9 +3,10 @@
 use leno_ir::interp::ViolationKind;
 use leno_ir::program::DataModel;
 
-const KINDS: [(ViolationKind, &str); 25] = [
+const KINDS: [(ViolationKind, &str); 26] = [
     (ViolationKind::Assertion, "assertion"),
     (ViolationKind::DivisionByZero, "division-by-zero"),
+    (ViolationKind::QuotientOverflow, "quotient-overflow"),
     (ViolationKind::SignedOverflow, "signed-overflow"),
     (ViolationKind::IndexOutOfBounds, "index-out-of-bounds"),
     (ViolationKind::Unsequenced, "unsequenced"),

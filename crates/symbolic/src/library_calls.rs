@@ -59,6 +59,8 @@ pub struct Overwritten {
     pub is_printed: bool,
     /// It is a row of numbers, which are less than these.
     pub limits: Option<Limits>,
+    /// What it is, if that is known.
+    pub value: Option<Term>,
     /// As of a [`Read`].
     pub parameter: u32,
 }
@@ -205,7 +207,17 @@ impl<S: Surroundings> Call<'_, S> {
     fn constrain_result(&mut self) -> Option<()> {
         let Some(result) = self.effect.result else { return Some(()) };
         match self.name {
-            "gettimeofday" | "clock_gettime" => self.effect.result = Some(self.number(0)),
+            "clock_gettime" => {
+                // (What is no clock sets `errno`, which is not encoded. Linux has these.)
+                self.known(0).filter(|clock| *clock as u32 <= 11)?;
+                self.effect.result = Some(self.number(0));
+            }
+            "gettimeofday" => self.effect.result = Some(self.number(0)),
+            "time" => {
+                let most = self.number(1 << 33);
+                let is_time = if self.width > 33 { self.around.terms().ult(result, most) } else { Term::TRUE };
+                self.effect.constraints.push(is_time);
+            }
             "gmtime_r" | "localtime_r" | "asctime_r" | "ctime_r" => self.effect.result = self.argument(1),
             "strftime" => {
                 let size = self.known(1)?;
@@ -304,15 +316,20 @@ impl<S: Surroundings> Call<'_, S> {
             return Some(());
         }
         let room = known.and_then(|known| self.around.room(known));
+        let mut may_be_less = !matches!(extent, Extent::Fixed(_) | Extent::Words(_));
         let bytes = match extent {
-            Extent::Printed => self.longest().map(|(longest, _)| longest.saturating_add(1)),
-            Extent::PrintedWithin(index) => {
-                let most = self.known(index as usize)?;
-                Some(self.longest().map_or(most, |(longest, _)| most.min(longest.saturating_add(1))))
+            Extent::Printed | Extent::PrintedWithin(_) => {
+                let printed = self.longest();
+                let most = match extent {
+                    Extent::PrintedWithin(index) => Some(self.known(index as usize)?),
+                    _ => None,
+                };
+                may_be_less = printed.is_none_or(|(_, is_exact)| !is_exact);
+                let printed = printed.map(|(longest, _)| longest.saturating_add(1));
+                [printed, most].into_iter().flatten().min()
             }
             extent => Some(self.bytes(extent)?),
         };
-        let may_be_less = !matches!(extent, Extent::Fixed(_) | Extent::Words(_));
         let bytes = match (bytes, room) {
             (Some(bytes), Some(room)) if bytes > room && may_be_less => {
                 self.effect.may_overrun = true;
@@ -328,7 +345,8 @@ impl<S: Surroundings> Call<'_, S> {
         let is_text = is_printed || matches!(self.name, "fgets" | "fgets_unlocked" | "asctime_r" | "ctime_r");
         let limits = limits(self.name, self.around.model().pointer_bytes());
         let condition = Term::TRUE;
-        let write = Overwritten { address, bytes, condition, is_text, is_printed, limits, parameter };
+        let value = self.effect.result.filter(|_| self.name == "time");
+        let write = Overwritten { address, bytes, condition, is_text, is_printed, limits, value, parameter };
         self.effect.writes.push(write);
         Some(())
     }
@@ -378,8 +396,8 @@ impl<S: Surroundings> Call<'_, S> {
                 None => return None,
             };
             let (parameter, is_text) = (arguments.parameter(), matches!(directive.conversion, b's' | b'['));
-            let (is_printed, limits) = (false, None);
-            let write = Overwritten { address, bytes, condition, is_text, is_printed, limits, parameter };
+            let (is_printed, limits, value) = (false, None, None);
+            let write = Overwritten { address, bytes, condition, is_text, is_printed, limits, value, parameter };
             self.effect.writes.push(write);
         }
         Some(())
@@ -428,7 +446,9 @@ impl<S: Surroundings> Call<'_, S> {
                 }
                 Printed::Count { address, bytes } => {
                     let (condition, is_text, is_printed, limits) = (Term::TRUE, false, false, None);
-                    let write = Overwritten { address, bytes, condition, is_text, is_printed, limits, parameter };
+                    let value = None;
+                    let write =
+                        Overwritten { address, bytes, condition, is_text, is_printed, limits, value, parameter };
                     self.effect.writes.push(write);
                 }
             }
@@ -482,6 +502,8 @@ impl<S: Surroundings> Call<'_, S> {
             (_, b'd' | b'i' | b'u', None) => {
                 let bytes = directive.length.bytes(self.around.model().pointer_bytes());
                 let value = self.around.word_at(area + placed.value_at)?;
+                // (The rest of its cell is undefined.)
+                let value = self.around.terms().extract(value, 0, 32);
                 match self.around.terms().as_bits(value) {
                     Some(bits) if bytes == 4 && !directive.plus && !directive.space => {
                         let is_signed = directive.conversion != b'u';

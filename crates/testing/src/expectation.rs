@@ -18,6 +18,7 @@
 //! | `//~ UNKNOWN explore: text` | this engine (`staged` or `explore`) has no verdict, and its reason says this |
 //! | `//~ HOLDS` | prediction shows from one run that all its reorderings are well |
 //! | `//~ PREDICTED: text` | prediction finds this violation, at this line, from one of a few runs; without a text: some violation |
+//! | `//~ UNKNOWN predict: text` | prediction has no verdict, and what it says to be open says this |
 //! | `//~ NO-REPLAY: why` | what is found is not replayed on the real program |
 //!
 //! `//~^` instead of `//~` means the line above, `//~^^` the one above that. Words about verdicts may be followed by
@@ -74,6 +75,8 @@ pub struct Question {
 pub enum Predicts {
     Nothing,
     Violation(Note),
+    /// No verdict, for this reason.
+    Open(String),
 }
 
 const MARK: &str = "//~";
@@ -136,7 +139,9 @@ impl Expectation {
             ("SAFE", []) => question.is_safe = true,
             ("UNSAFE", []) => question.violations.push(note),
             ("UNKNOWN", ["staged"]) => question.unknown.push((Engine::Staged, note.text)),
+            ("UNKNOWN", ["states"]) => question.unknown.push((Engine::States, note.text)),
             ("UNKNOWN", ["explore"]) => question.unknown.push((Engine::Explore, note.text)),
+            ("UNKNOWN", ["predict"]) => question.prediction = Some(Predicts::Open(note.text)),
             ("HOLDS", []) => question.prediction = Some(Predicts::Nothing),
             ("PREDICTED", []) => question.prediction = Some(Predicts::Violation(note)),
             _ => return Err(format!("`{word} {qualifiers}` is no expectation")),

@@ -8,8 +8,9 @@
 //! Of a function that nobody knows, both are assumed. Streams are taken for files, unless the program makes pipes or
 //! sockets.
 
+use leno_ir::analysis::features::has_op;
 use leno_ir::library_memory::{only_shows, standard_name};
-use leno_ir::program::{Body, Callee, Expr, FuncId, Program};
+use leno_ir::program::{Body, Callee, Expr, FuncId, Op, Program};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Communication {
@@ -33,17 +34,60 @@ impl Communication {
         }
     }
 
+    /// Whether threads of a program may wait for each other in such a call.
+    pub fn is_possible(program: &Program) -> bool {
+        has_op(program, |op| match op {
+            Op::Call { callee, .. } => match callee {
+                // (Nearly all calls through pointers are of functions of the program.)
+                Callee::Indirect(Expr::Function(_)) | Callee::Direct(_) => {
+                    Communication::of_call(program, callee) != Communication::NONE
+                }
+                Callee::Indirect(_) => false,
+            },
+            _ => false,
+        })
+    }
+
     fn of_function(program: &Program, id: FuncId) -> Communication {
         let function = &program.functions[id];
         let Body::External(external) = &function.body else { return Communication::NONE };
         let name = standard_name(&function.name);
         match name {
-            "write" | "pwrite" | "pwrite64" | "writev" | "send" | "sendto" | "sendmsg" | "kill" | "raise"
-            | "pthread_kill" | "sigqueue" | "funlockfile" | "eventfd_write" | "__leno_outside_kill"
-            | "__leno_outside_raise" | "__leno_outside_thread_kill" => Communication::RELEASES,
-            "read" | "pread" | "pread64" | "readv" | "recv" | "recvfrom" | "recvmsg" | "poll" | "select"
-            | "epoll_wait" | "accept" | "sigwait" | "sigwaitinfo" | "sigtimedwait" | "flockfile" | "eventfd_read"
-            | "__leno_outside_wait" | "__leno_outside_suspend" | "__leno_outside_pending"
+            "write"
+            | "pwrite"
+            | "pwrite64"
+            | "writev"
+            | "send"
+            | "sendto"
+            | "sendmsg"
+            | "kill"
+            | "raise"
+            | "pthread_kill"
+            | "sigqueue"
+            | "funlockfile"
+            | "eventfd_write"
+            | "__leno_outside_kill"
+            | "__leno_outside_raise"
+            | "__leno_outside_thread_kill" => Communication::RELEASES,
+            "read"
+            | "pread"
+            | "pread64"
+            | "readv"
+            | "recv"
+            | "recvfrom"
+            | "recvmsg"
+            | "poll"
+            | "select"
+            | "epoll_wait"
+            | "accept"
+            | "sigwait"
+            | "sigwaitinfo"
+            | "sigtimedwait"
+            | "flockfile"
+            | "eventfd_read"
+            | "__leno_outside_wait"
+            | "__leno_outside_suspend"
+            | "__leno_outside_pending"
             | "__leno_outside_signal" => Communication::ACQUIRES,
             "getpid" | "gettid" | "getppid" | "getuid" | "geteuid" | "sysconf" | "isatty" | "strerror" | "pipe"
             | "pipe2" | "socketpair" | "eventfd" | "usleep" | "sleep" | "sched_yield" => Communication::NONE,

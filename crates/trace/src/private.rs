@@ -18,9 +18,11 @@
 
 use leno_ir::callgraph::CallGraph;
 use leno_ir::index::{Idx, IndexVec};
-use leno_ir::points_to::{AbstractId, AbstractObject, ObjectSet, PointsTo, for_each_op};
 use leno_ir::library_memory::{Extent, Touch, standard_name, touches};
-use leno_ir::program::{BlockId, Body, Callee, Expr, FuncId, ObjectId, ObjectKind, Op, Order, Place, Program, SlotId, Storage};
+use leno_ir::points_to::{AbstractId, AbstractObject, ObjectSet, PointsTo, for_each_op};
+use leno_ir::program::{
+    BlockId, Body, Callee, Expr, FuncId, ObjectId, ObjectKind, Op, Order, Place, Program, SlotId, Storage,
+};
 use leno_ir::sharing::{SharedObjects, Sharing};
 use leno_ir::visit::AccessKind;
 use std::collections::BTreeSet;

@@ -1,6 +1,8 @@
 // What the clock says is a time; what is computed from it may be none.
 //~ SAFE
-//~ UNKNOWN -DBUG explore: 
+//~ UNKNOWN explore: depends on the time of day
+//~ UNKNOWN -DBUG staged: not confirm
+//~ UNKNOWN -DBUG explore: time of day
 #include <assert.h>
 #include <errno.h>
 #include <pthread.h>

@@ -20,7 +20,7 @@ static void print(char *to, const char *format, ...) {
 }
 
 int main(void) {
-    char text[16];
+    char text[32];
     int number = 0;
 #if BUG == 1
     printf("%s %d\n", "one");

@@ -5,7 +5,8 @@
 //~ UNSAFE -DBUG=2: the source and the target overlap
 //~ UNSAFE -DBUG=3: the source and the target overlap
 //~ UNSAFE -DBUG=4: the source and the target overlap
-//~ UNSAFE -DBUG=5 explore: the source and the target overlap
+//~ UNSAFE -DBUG=5: the source and the target overlap
+//~ UNKNOWN -DBUG=5 staged: may overlap
 #include <assert.h>
 #include <stdarg.h>
 #include <stdio.h>

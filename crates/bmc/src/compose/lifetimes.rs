@@ -90,6 +90,28 @@ impl Composer<'_, '_> {
         }
     }
 
+    /// Sizes of objects of other threads, which were not known when they were asked for.
+    pub(super) fn sizes(&mut self) {
+        for index in 0..self.bounded.skeleton.sizes.len() {
+            let asked = self.bounded.skeleton.sizes[index].clone();
+            let instances = asked.targets.iter().flat_map(|object| self.bounded.layout.of(object).to_vec());
+            for id in instances.filter(|id| !asked.known.contains(id)).collect::<Vec<_>>() {
+                let here = self.bounded.is_inside(id, asked.address, 0, false);
+                let instance = self.bounded.layout.get(id);
+                let terms = &mut self.bounded.terms;
+                let size = match instance.extent {
+                    Some(extent) => extent,
+                    None => terms.bits(terms.width(asked.value), instance.size.into()),
+                };
+                let is_size = terms.eq(asked.value, size);
+                let is_asked = terms.and2(asked.path, here);
+                let is_other = terms.not(is_asked);
+                let rule = terms.or2(is_other, is_size);
+                self.solver.assert(&self.bounded.terms, rule);
+            }
+        }
+    }
+
     /// The ends of lifetimes of an instance that may have come before an access to it, without another lifetime that
     /// has begun in between.
     fn deaths_of(&mut self, check: &Check, here: Term, id: InstanceId, dead: &mut Vec<Lit>) {

@@ -656,7 +656,11 @@ impl Execution<'_> {
                 self.cut(beyond, what);
                 let Some(small) = self.restrict(state, is_small) else { return Ok(None) };
                 state = small;
-                (most, Some(size))
+                // A variable of its own: reads in the size may be replaced by their values later.
+                let extent = self.terms.variable(Sort::Bits(word), "size");
+                let is_size = self.terms.eq(extent, size);
+                self.skeleton.constraints.push(is_size);
+                (most, Some(extent))
             }
         };
         let initial = if zeroed { Initial::Zero } else { Initial::Undefined };

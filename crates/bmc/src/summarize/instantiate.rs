@@ -250,6 +250,7 @@ impl Skeleton {
         self.violations.extend(call.violations.into_vec());
         self.cuts.append(&mut call.cuts);
         self.checks.append(&mut call.checks);
+        self.sizes.append(&mut call.sizes);
         self.frees.append(&mut call.frees);
         self.joins.append(&mut call.joins);
         self.section_splits.append(&mut call.section_splits);

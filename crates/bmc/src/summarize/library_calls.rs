@@ -4,8 +4,8 @@
 //! text is read byte by byte, each byte on the condition that those before it are not zero. What cannot be followed is
 //! a doubt, or is refused, with the name of the function.
 
-use crate::skeleton::Unit;
 use crate::skeleton::layout::InstanceId;
+use crate::skeleton::{AskedSize, Unit};
 use crate::summarize::access::Accesses;
 use crate::summarize::state::State;
 use crate::summarize::{Execution, Frame, Refused};
@@ -118,9 +118,7 @@ impl Execution<'_> {
             let targets = targets(self, read.parameter);
             let next = match read.length {
                 ReadLength::Bytes(bytes) => self.read_bytes(state, read.address, bytes, targets, name)?,
-                ReadLength::Text { most } => {
-                    self.read_text(state, read.address, most, targets, name, &mut letters)?
-                }
+                ReadLength::Text { most } => self.read_text(state, read.address, most, targets, name, &mut letters)?,
             };
             let Some(next) = next else { return Ok(None) };
             state = next;
@@ -139,13 +137,7 @@ impl Execution<'_> {
 
     /// A text must not be printed to where some of it comes from (C11 7.21.6.5p2). Its first byte is written in any case. How
     /// far it goes is not known here, so that bytes that are read behind the first one leave a doubt.
-    fn stay_apart(
-        &mut self,
-        state: State,
-        write: Overwritten,
-        letters: &[(Term, Term)],
-        name: &str,
-    ) -> Option<State> {
+    fn stay_apart(&mut self, state: State, write: Overwritten, letters: &[(Term, Term)], name: &str) -> Option<State> {
         let width = self.terms.width(write.address);
         let size = self.terms.bits(width, write.bytes.into());
         let mut overlaps = vec![Term::FALSE];
@@ -287,7 +279,7 @@ impl Execution<'_> {
         targets: ObjectSet,
         name: &str,
     ) -> Result<Option<State>, Refused> {
-        let Overwritten { address, bytes, condition, is_text, limits, .. } = write;
+        let Overwritten { address, bytes, condition, is_text, limits, value: known, .. } = write;
         if bytes > MOST_BYTES {
             return Err(Refused::new(format!("`{name}` writes {bytes} bytes")));
         }
@@ -302,7 +294,10 @@ impl Execution<'_> {
         let mut ends = vec![otherwise];
         let mut at = 0;
         for (address, bytes) in self.pieces(address, bytes) {
-            let value = self.terms.variable(Sort::Bits(bytes * 8), "from outside");
+            let value = match known.filter(|known| self.terms.width(*known) == bytes * 8) {
+                Some(known) => known,
+                None => self.terms.variable(Sort::Bits(bytes * 8), "from outside"),
+            };
             if let Some(limits) = limits {
                 self.limit_numbers(value, at, bytes, limits);
             }
@@ -392,9 +387,10 @@ impl Execution<'_> {
         let Some((there, _)) = self.reach(frame, there, pointer, address, 0, false)? else {
             return Ok(self.restrict(state, is_null));
         };
-        let mut size = self.terms.bits(word, 0);
+        let unknown = self.terms.variable(Sort::Bits(word), "size");
+        let mut size = unknown;
         let mut elsewhere = vec![there.path];
-        for id in instances {
+        for &id in &instances {
             let is_here = self.layout.is_inside(&mut self.terms, id, address, 0, false);
             let instance = self.layout.get(id);
             let here = match instance.extent {
@@ -406,9 +402,11 @@ impl Execution<'_> {
         }
         let elsewhere = self.terms.and(&elsewhere);
         if self.terms.as_bool(elsewhere) != Some(false) {
-            let why = "the size of an object is asked for that another thread allocates";
-            self.skeleton.doubts.push((elsewhere, why.to_string()));
+            let targets = self.facts.points_to.points_to(frame.func, pointer).into_owned();
+            self.skeleton.sizes.push(AskedSize { value: unknown, path: elsewhere, address, targets, known: instances });
         }
+        let none = self.terms.bits(word, 0);
+        size = self.terms.ite(is_null, none, size);
         let nothing = self.terms.and2(state.path, is_null);
         let path = self.terms.or2(there.path, nothing);
         state.path = self.assigned(path);

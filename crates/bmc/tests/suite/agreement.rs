@@ -2,7 +2,7 @@
 //!
 //! `LENO_AGREEMENT=5000` tries that many; `LENO_AGREEMENT_FROM=n` starts elsewhere, and a single one is printed;
 //! `LENO_AGREEMENT_MODE=no-prune` does without pruning, `cssa` without summaries, `inline` and `summary` execute each
-//! call where it is made and by a summary of its function. Where one of them has no verdict there is nothing to
+//! call where it is made and by a summary of its function; `states` asks the search of all states instead. Where one of them has no verdict there is nothing to
 //! compare, which is counted.
 
 use leno::{CheckOptions, Properties, Task};
@@ -29,7 +29,8 @@ fn options(properties: Properties) -> CheckOptions {
         _ => Calls::Auto,
     };
     let staged = StagedEngine { prune: mode != "no-prune", mode: summaries, calls };
-    CheckOptions { engine: Engine::Staged, staged, task: Task::new(properties), ..CheckOptions::default() }
+    let engine = if mode == "states" { Engine::States } else { Engine::Staged };
+    CheckOptions { engine, staged, task: Task::new(properties), ..CheckOptions::default() }
 }
 
 fn disagree(program: &Program, options: &CheckOptions) -> bool {

@@ -42,6 +42,7 @@ models! {
     "lines"
     "memory_search"
     "multibyte"
+    "mutex_attributes"
     "options"
     "parse_number"
     "print_allocated"
@@ -358,14 +359,14 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("pthread_key_delete", "keys"),
     ("pthread_kill", "signals"),
     ("pthread_mutexattr_destroy", "sync_attributes"),
-    ("pthread_mutexattr_getprioceiling", "sync_attributes"),
-    ("pthread_mutexattr_getprotocol", "sync_attributes"),
-    ("pthread_mutexattr_getpshared", "sync_attributes"),
+    ("pthread_mutexattr_getprioceiling", "mutex_attributes"),
+    ("pthread_mutexattr_getprotocol", "mutex_attributes"),
+    ("pthread_mutexattr_getpshared", "mutex_attributes"),
     ("pthread_mutexattr_gettype", "sync_attributes"),
     ("pthread_mutexattr_init", "sync_attributes"),
-    ("pthread_mutexattr_setprioceiling", "sync_attributes"),
-    ("pthread_mutexattr_setprotocol", "sync_attributes"),
-    ("pthread_mutexattr_setpshared", "sync_attributes"),
+    ("pthread_mutexattr_setprioceiling", "mutex_attributes"),
+    ("pthread_mutexattr_setprotocol", "mutex_attributes"),
+    ("pthread_mutexattr_setpshared", "mutex_attributes"),
     ("pthread_mutexattr_settype", "sync_attributes"),
     ("pthread_rwlockattr_destroy", "sync_attributes"),
     ("pthread_rwlockattr_getkind_np", "sync_attributes"),

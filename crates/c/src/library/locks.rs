@@ -199,12 +199,8 @@ fn with_clock(call: &mut Call<'_, '_, '_>, index: usize, then: fn(&mut Call<'_, 
 /// What `then` does, if `cond` (an i1), and otherwise `EINVAL`.
 fn or_invalid(call: &mut Call<'_, '_, '_>, cond: Expr, then: impl FnOnce(&mut Call<'_, '_, '_>) -> Value) -> Value {
     let invalid = Expr::int(EINVAL as u128, 32);
-    let result = call.either(
-        cond,
-        Type::I32,
-        |call| then(call).map_or(Expr::int(0, 32), |(result, _)| result),
-        |_| invalid,
-    );
+    let result =
+        call.either(cond, Type::I32, |call| then(call).map_or(Expr::int(0, 32), |(result, _)| result), |_| invalid);
     call.as_int(result)
 }
 
@@ -255,9 +251,11 @@ fn c11(call: &mut Call<'_, '_, '_>, result: Expr) -> Value {
 
 fn init_mutex(call: &mut Call<'_, '_, '_>) -> Value {
     let (at, attributes) = (call.pointer(0), call.pointer(1));
-    let kind = call.attribute(attributes);
-    // (The other bits of the attributes make no difference.)
-    let kind = call.builder.binary(BinaryOp::And, kind, Expr::int(3, 32));
+    let mut kind = call.attribute(attributes);
+    if call.is_loaded("pthread_mutexattr_setpshared") {
+        // The other bits make no difference.
+        kind = call.builder.binary(BinaryOp::And, kind, Expr::int(3, 32));
+    }
     let result = call.sync(SyncOp::LockInit { lock: LockKind::Mutex, kind }, at);
     call.as_int(result)
 }
@@ -271,7 +269,18 @@ fn wait(call: &mut Call<'_, '_, '_>, deadline: Option<usize>) -> Expr {
     if let Some(result) = call.call_model("__leno_cancellable_wait", model_args) {
         return result.unwrap_or_else(|| Expr::int(0, 32));
     }
-    call.sync_quietly(SyncOp::CondSleep { mutex: mutex.clone() }, at.clone());
+    if !call.is_loaded("pthread_mutexattr_settype") {
+        call.sync_quietly(SyncOp::CondSleep { mutex: mutex.clone() }, at.clone());
+        return woken(call, at, mutex, deadline);
+    }
+    // A mutex that checks may refuse to be given up: then the thread does not sleep, and the error is the result.
+    let refused = call.sync(SyncOp::CondSleep { mutex: mutex.clone() }, at.clone());
+    let sleeps = call.equals(&refused, 0);
+    call.either(sleeps, Type::I32, |call| woken(call, at, mutex, deadline), |_| refused)
+}
+
+/// The rest of a wait: the end of the sleep, and the mutex again.
+fn woken(call: &mut Call<'_, '_, '_>, at: Expr, mutex: Expr, deadline: Option<Expr>) -> Expr {
     let result = wake(call, at, mutex.clone(), deadline);
     call.sync_quietly(SyncOp::CondRelock, mutex);
     result

@@ -30,6 +30,13 @@ pub fn lower(units: &[LinkUnit<'_>], options: &LowerOptions) -> Result<(Program,
 
 /// Where the program starts, or everything that other code could start.
 fn roots(link: &mut Link<'_>) -> Option<FuncId> {
+    if !link.options.entries.is_empty() {
+        let entries = &link.options.entries;
+        for id in link.marked(|function| entries.contains(&function.name)) {
+            link.want_function(id);
+        }
+        return None;
+    }
     if link.main().is_some() {
         let entry = link.add_entry();
         link.want_function(entry);

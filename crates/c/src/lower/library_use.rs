@@ -20,8 +20,30 @@ use leno_ir::program::{BinaryOp, Expr, FloatKind, FuncId, Property, Type};
 
 /// Functions of which Leno knows nothing but that they read a text, the first argument.
 const READS_NAME: [&str; 24] = [
-    "access", "chdir", "chmod", "chown", "creat", "dlopen", "lstat", "mkdir", "mkfifo", "open", "open64", "opendir", "popen",
-    "readlink", "rename", "rmdir", "sem_open", "sem_unlink", "shm_open", "shm_unlink", "stat", "symlink", "system", "truncate",
+    "access",
+    "chdir",
+    "chmod",
+    "chown",
+    "creat",
+    "dlopen",
+    "lstat",
+    "mkdir",
+    "mkfifo",
+    "open",
+    "open64",
+    "opendir",
+    "popen",
+    "readlink",
+    "rename",
+    "rmdir",
+    "sem_open",
+    "sem_unlink",
+    "shm_open",
+    "shm_unlink",
+    "stat",
+    "symlink",
+    "system",
+    "truncate",
 ];
 
 /// What a directive wants.
@@ -45,7 +67,9 @@ impl Lowering<'_, '_> {
             _ => return target,
         };
         let is_model = matches!(self.b.link.functions[target].origin, Origin::Defined { unit, .. } if self.b.link.units[unit].is_model);
-        let (Some(room), Some(first), true) = (self.room_of_target(id), passed.first(), is_model) else { return target };
+        let (Some(room), Some(first), true) = (self.room_of_target(id), passed.first(), is_model) else {
+            return target;
+        };
         let Some(checked) = self.b.function_named(checked) else { return target };
         let size = Scalar::size(self.b.model());
         let value = Expr::int(room.into(), self.b.model().pointer_bits());
@@ -61,7 +85,9 @@ impl Lowering<'_, '_> {
                 && let Some(function) = self.name_of_external(function)
             {
                 let message = format!("a thread starts in `{function}`, which is defined nowhere");
-                return Err(Box::new(Diagnostic::error(self.span_of(id), message).help("add the file that defines it")));
+                return Err(Box::new(
+                    Diagnostic::error(self.span_of(id), message).help("add the file that defines it"),
+                ));
             }
         }
         Ok(())
@@ -76,7 +102,9 @@ impl Lowering<'_, '_> {
         {
             self.b.load(text.value.clone(), Type::Int(8));
         }
-        if let ("fgets" | "fgets_unlocked", Some(room), Some(size)) = (name.as_str(), self.room_of_target(id), passed.get(1)) {
+        if let ("fgets" | "fgets_unlocked", Some(room), Some(size)) =
+            (name.as_str(), self.room_of_target(id), passed.get(1))
+        {
             let size = self.b.convert(size.value.clone(), size.scalar.unwrap_or(Scalar::INT), Scalar::INT);
             self.assert_room(BinaryOp::SLe, size, room);
         }

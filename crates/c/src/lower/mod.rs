@@ -16,7 +16,7 @@
 //! | `call`, `signature`, `varargs`, `hook` | calls of C functions, of variadic ones, of the library |
 //! | `builtin` | atomics and other operations that are no functions |
 //! | `statement`, `scope` | control flow; what happens on the way out of a scope |
-//! | `entry` | the function that runs first |
+//! | `entry`, `pointees` | the function that runs first; what the parameters of functions that are called from outside point to |
 
 mod assemble;
 mod body;
@@ -36,6 +36,7 @@ mod link;
 mod operator;
 mod overlap;
 mod place;
+mod pointees;
 mod record;
 mod scalar;
 mod scope;
@@ -51,6 +52,7 @@ pub use assemble::lower;
 pub use builder::{FunctionBuilder, plain_access};
 pub use hook::{Argument, LibraryCall, Lowered};
 pub use link::Link;
+pub use pointees::{Pointee, pointees};
 pub use scalar::{Scalar, zero};
 pub use signature::Signature;
 
@@ -71,6 +73,8 @@ pub struct LinkUnit<'u> {
 pub struct LowerOptions {
     /// Assert that signed arithmetic does not overflow.
     pub check_signed_overflow: bool,
+    /// The functions to start from, `static` ones too, in place of `main`.
+    pub entries: Vec<String>,
     pub library: crate::library::Options,
 }
 

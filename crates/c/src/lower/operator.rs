@@ -86,6 +86,10 @@ impl Lowering<'_, '_> {
         let (mut left, mut right) = (left, right);
         if matches!(op, BinaryOp::Div | BinaryOp::Rem) {
             right = self.check_divisor(right);
+            if signed && !self.wants_overflow_check(scalar) {
+                left = self.b.reusable(left);
+                self.check_quotient(scalar, &left, &right, Property::QuotientOverflow);
+            }
         }
         if self.wants_overflow_check(scalar) && !is_shift(op) {
             left = self.b.reusable(left);
@@ -137,7 +141,9 @@ impl Lowering<'_, '_> {
             BinaryOp::Add => (ir::BinaryOp::SAddOverflow, a.max(b) < bits),
             BinaryOp::Sub => (ir::BinaryOp::SSubOverflow, a.max(b) < bits),
             BinaryOp::Mul => (ir::BinaryOp::SMulOverflow, a + b <= bits),
-            BinaryOp::Div | BinaryOp::Rem => return self.check_quotient(bits, left, right),
+            BinaryOp::Div | BinaryOp::Rem => {
+                return self.check_quotient(scalar, left, right, Property::SignedOverflow);
+            }
             _ => return,
         };
         if !safe {
@@ -147,12 +153,23 @@ impl Lowering<'_, '_> {
         }
     }
 
-    /// The only quotient that does not fit: the minimum by -1.
-    fn check_quotient(&mut self, bits: u16, left: &Expr, right: &Expr) {
+    /// The only quotient that does not fit: the minimum by -1. The processor traps on it, as on a division by zero.
+    fn check_quotient(&mut self, scalar: Scalar, left: &Expr, right: &Expr, property: Property) {
+        let Scalar::Int { bits, .. } = scalar else { return };
+        if self.needed_bits(left) < bits {
+            return;
+        }
         let other_dividend = self.b.binary(ir::BinaryOp::Ne, left.clone(), Expr::int(1 << (bits - 1), bits));
         let other_divisor = self.b.binary(ir::BinaryOp::Ne, right.clone(), Expr::int(u128::MAX, bits));
+        if [&other_dividend, &other_divisor].contains(&&Expr::bool(true)) {
+            return;
+        }
+        let message = match property {
+            Property::SignedOverflow => "signed overflow",
+            _ => "the least number divided by -1",
+        };
         let fine = self.b.select(other_dividend, Expr::bool(true), other_divisor);
-        self.b.assert(fine, Property::SignedOverflow, "signed overflow");
+        self.b.assert(fine, property, message);
     }
 
     /// Both operands of a shift in the type of the left one, with the assertions that belong to it (C11 6.5.7): the

@@ -81,6 +81,9 @@ unsigned __leno_nondet_uint(void) { return (unsigned)random() * 2654435761u; }
 unsigned char __leno_nondet_uchar(void) { return (unsigned char)random(); }
 int __leno_nondet_int(void) { return (int)__leno_nondet_uint(); }
 unsigned long long __leno_nondet_ulonglong(void) { return (unsigned long long)__leno_nondet_uint() << 32 | __leno_nondet_uint(); }
+void __leno_use(int value) {}
+void __leno_assert_room(int has_room) { if (!has_room) exit(4); }
+int __leno_is_time(const long *time) { return time[1] >= 0 && time[1] < 1000000000; }
 void __leno_atomic_begin(void) {}
 void __leno_atomic_end(void) {}
 void __leno_assume(int c) { if (!c) exit(3); }

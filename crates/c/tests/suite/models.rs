@@ -2,7 +2,7 @@
 //! real functions do, on many random inputs.
 
 use leno_c::check::check;
-use leno_c::library::{MODELS, REAL_PROCESS, is_instruction, is_of_process, model_of};
+use leno_c::library::{MODELS, REAL_PROCESS, external, is_instruction, is_of_process, model_of};
 use leno_c::parse::parse;
 use leno_c::source::Source;
 use leno_ir::program::DataModel;
@@ -59,7 +59,8 @@ fn models_are_good_c_in_both_data_models_and_lack_nothing() {
             assert!(checked.warnings.is_empty(), "{}: {:?}", model.name, checked.warnings);
             for function in checked.unit.functions.iter().filter(|f| f.definition.is_none()) {
                 let name = function.name.as_str();
-                let is_there = is_instruction(name) || is_of_process(name) || model_of(name).is_some();
+                let is_there =
+                    is_instruction(name) || is_of_process(name) || model_of(name).is_some() || external(name).is_some();
                 assert!(is_there, "{} needs {name}", model.name);
             }
         }

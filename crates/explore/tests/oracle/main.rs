@@ -6,6 +6,7 @@
 //!   violations, races and deadlocks, at the same places;
 //! - by a search of all traces without reduction (`leno_explore::all_traces`): there must be as many as the reduced
 //!   search explored, and it must have explored none of them twice, and none in vain;
+//! - by the search that remembers states (`leno_explore::explore_states`): it must say the same of each property;
 //!
 //! and everything that is found must be a real execution. A program on which they differ is made small and shown.
 //! `LENO_ORACLE=1000` compares more programs than the few of every run, `LENO_ORACLE_FROM` says where to begin, and
@@ -17,7 +18,9 @@ mod states;
 use leno_c::driver::{Input, Options, compile};
 use leno_engine::witness::{Stepped, follow};
 use leno_engine::{Bounds, Context, Properties, Task};
-use leno_explore::{Explored, Finding, NoTraces, Visitor, What, all_traces, explore_all, witness};
+use leno_explore::{
+    Explored, Finding, NoTraces, Visitor, What, all_traces, explore, explore_all, explore_states, witness,
+};
 use leno_generate::{DECLARATIONS, Feature, Shape, generate, shrink};
 use leno_ir::analysis::facts::Facts;
 use leno_ir::interp::Image;
@@ -101,6 +104,7 @@ fn astray(program: &Program, finding: &Finding) -> Option<String> {
 enum Kind {
     Unreal,
     Faults,
+    States,
     Twice,
     Redundant,
     Traces,
@@ -155,6 +159,7 @@ fn compare_faults(program: &Program) -> Result<Option<(Compared, BTreeSet<u64>)>
     if waited.twice > 0 {
         return Err((Kind::Twice, format!("{} executions were explored again", waited.twice)));
     }
+    compare_states(program)?;
     let compared = Compared {
         states: waiting.states,
         executions: second.stats.executions,
@@ -163,6 +168,39 @@ fn compare_faults(program: &Program) -> Result<Option<(Compared, BTreeSet<u64>)>
         ..Compared::default()
     };
     Ok(Some((compared, waited.fingerprints)))
+}
+
+/// Compares whether the search that remembers states finds a violation of each property with whether there is one.
+fn compare_states(program: &Program) -> Result<(), Difference> {
+    let none = Properties::NONE;
+    let each = [
+        ALL,
+        Properties { assertion: true, ..none },
+        Properties { race: true, ..none },
+        Properties { deadlock: true, ..none },
+        Properties { memory: true, ..none },
+        Properties { leak: true, ..none },
+        Properties { memtrack: true, ..none },
+    ];
+    let facts = Facts::new(program);
+    for properties in each {
+        let bounds = Bounds { executions: Some(most()), depth: 2_000, ..Bounds::default() };
+        let task = Task { bounds, ..Task::new(properties) };
+        let expected = explore(&facts, &task, &Context::default());
+        let states = explore_states(&facts, &task, &Context::default());
+        let is_known = |explored: &Explored| explored.finding.is_some() || explored.incomplete.is_none();
+        // (A thread that runs into what was not asked for stays before it, which a follower does not know; and what is
+        // left at the end is seen when the program has ended.)
+        let finding = states.finding.as_ref().filter(|_| properties == ALL);
+        if let Some(message) = finding.and_then(|finding| astray(program, finding)) {
+            return Err((Kind::Unreal, message));
+        }
+        let [here, there] = [&expected, &states].map(|explored| explored.finding.as_ref().map(|found| &found.what));
+        if is_known(&expected) && is_known(&states) && here.is_some() != there.is_some() {
+            return Err((Kind::States, format!("{properties:?}: exploration finds {here:?}, states {there:?}")));
+        }
+    }
+    Ok(())
 }
 
 /// Compares what the searches find, and the traces, too.

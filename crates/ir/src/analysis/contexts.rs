@@ -400,6 +400,11 @@ impl<V> Points<V> {
         &self.values
     }
 
+    /// The same with another view of the values.
+    pub fn map<W>(&self, view: impl FnMut(&V) -> W) -> Points<W> {
+        Points { segments: self.segments.clone(), values: self.values.iter().map(view).collect() }
+    }
+
     pub fn values_mut(&mut self) -> &mut [V] {
         &mut self.values
     }

@@ -41,6 +41,7 @@ words!(Storage { Heap = "heap", Stack = "stack" });
 words!(Property {
     Assertion = "assertion",
     DivisionByZero = "division_by_zero",
+    QuotientOverflow = "quotient_overflow",
     IndexOutOfBounds = "index_out_of_bounds",
     SignedOverflow = "signed_overflow",
     Unsequenced = "unsequenced",

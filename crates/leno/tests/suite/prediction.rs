@@ -136,3 +136,33 @@ fn what_a_program_reads_is_part_of_its_trace() {
     assert_eq!(leno_reading(&input, &["replay", &witness]).status.code(), Some(1));
     assert_ne!(leno(&["replay", &witness]).status.code(), Some(1), "without it, nothing happens");
 }
+
+#[test]
+fn what_a_run_does_not_decide_is_refused() {
+    for property in ["leak", "memtrack"] {
+        let output = leno(&["predict", "--property", property, "examples/peterson.c"]);
+        assert_eq!(output.status.code(), Some(3), "{}", text(&output.stdout));
+        assert!(text(&output.stderr).contains("does not decide"), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_run_that_is_killed_or_crashes_does_not_hold() {
+    let scratch = Scratch::new();
+    let endless = scratch.write("endless.c", "volatile int on = 1; int main(void) { while (on); return 0; }\n");
+    let output = leno(&["predict", "--run-timeout", "0.2", "--timeout", "5", &endless.display().to_string()]);
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stdout));
+    assert!(text(&output.stdout).contains("--run-timeout"), "{}", text(&output.stdout));
+    let behind = "#include <stdlib.h>\nint main(void) { int *p = malloc(4); p[1] = 1; free(p); return 0; }\n";
+    let wrong = scratch.write("wrong.c", behind);
+    let output = leno(&["predict", "--no-replay", &wrong.display().to_string()]);
+    assert!(text(&output.stdout).starts_with("UNSAFE: access out of bounds"), "{}", text(&output.stdout));
+}
+
+#[test]
+fn what_holds_says_what_it_leaves_out() {
+    let output = leno(&["predict", "--quiet", "crates/predict/tests/kinds/outside_pipe.c"]);
+    let report = text(&output.stdout);
+    assert!(report.starts_with("HOLDS"), "{report}");
+    assert!(report.lines().skip(1).any(|line| line.starts_with("  leaves out: ")), "{report}");
+}

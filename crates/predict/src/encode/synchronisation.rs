@@ -5,8 +5,8 @@ use crate::program::event::{EventId, Kind, TraceProgram};
 use crate::program::slice::Slice;
 use crate::walk::listener::Location;
 use leno_axioms::exclusion::{Section, exclude, held_at};
-use leno_axioms::signals::{Signal, Signals, Sleep, SleepId};
 use leno_axioms::guards::both;
+use leno_axioms::signals::{Signal, Signals, Sleep, SleepId};
 use leno_logic::literal::Lit;
 use leno_logic::term::Term;
 use std::collections::BTreeMap;
@@ -146,7 +146,8 @@ fn may_overlap(ctp: &TraceProgram, first: &LockSection, second: &LockSection) ->
 }
 
 pub(crate) fn lock_sections(ctp: &TraceProgram, slice: &Slice) -> (BTreeMap<Location, Vec<LockSection>>, Vec<Attempt>) {
-    let (mut sections, mut attempts): (BTreeMap<Location, Vec<LockSection>>, Vec<Attempt>) = (BTreeMap::new(), Vec::new());
+    let (mut sections, mut attempts): (BTreeMap<Location, Vec<LockSection>>, Vec<Attempt>) =
+        (BTreeMap::new(), Vec::new());
     for events in slice.kept.values() {
         let mut open: BTreeMap<Location, usize> = BTreeMap::new();
         for &id in events {

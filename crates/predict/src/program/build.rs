@@ -39,8 +39,13 @@ impl FirstPass {
         let must = Rc::new(ForkJoinOrder::new(&pass.thread_steps));
         let sharing = Sharing::new(program, &instances, &must, &pass);
         let gaps = gaps(trace, &summaries);
-        let thread =
-            |ThreadSummary { name, finished, points, inputs, .. }| ThreadEvents { name, events: Vec::new(), finished, points, inputs };
+        let thread = |ThreadSummary { name, finished, points, inputs, .. }| ThreadEvents {
+            name,
+            events: Vec::new(),
+            finished,
+            points,
+            inputs,
+        };
         let threads = summaries.into_iter().map(|(id, summary)| (id, thread(summary))).collect();
         Ok(FirstPass { private, instances, must, sharing, threads, gaps })
     }

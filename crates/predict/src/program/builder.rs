@@ -324,7 +324,8 @@ impl EventBuilder {
             let Piece { at, bytes, .. } = self.pieces[piece];
             let from = (at.offset - access.at.offset) as usize;
             let known = contents.get(from..from + bytes as usize).filter(|_| bytes <= MOST_PIECE_BYTES);
-            let recorded = known.unwrap_or_default().iter().rev().fold(0, |word: u128, byte| word << 8 | u128::from(*byte));
+            let recorded =
+                known.unwrap_or_default().iter().rev().fold(0, |word: u128, byte| word << 8 | u128::from(*byte));
             let width = if bytes <= MOST_PIECE_BYTES { bytes * 8 } else { 1 };
             if is_write {
                 let value = terms.bits(width, recorded);
@@ -459,11 +460,19 @@ impl Listener for EventBuilder {
                 (_, false) => pins.extend(self.memory.pins(terms, access.at, access.bytes.into())),
             }
         }
-        pins.extend(reads.iter().filter(|read| terms.width(read.value) > 1).map(|read| (read.value, read.recorded)).collect::<Vec<_>>().into_iter().map(|(value, recorded)| {
-            let width = terms.width(value);
-            let was = terms.bits(width, recorded);
-            terms.eq(value, was)
-        }));
+        pins.extend(
+            reads
+                .iter()
+                .filter(|read| terms.width(read.value) > 1)
+                .map(|read| (read.value, read.recorded))
+                .collect::<Vec<_>>()
+                .into_iter()
+                .map(|(value, recorded)| {
+                    let width = terms.width(value);
+                    let was = terms.bits(width, recorded);
+                    terms.eq(value, was)
+                }),
+        );
         let is_shared = !reads.is_empty() || !writes.is_empty();
         let kind = Kind::Access { reads, writes, atomic: false, is_plain: true };
         let event = is_shared.then(|| self.add(terms, at, kind));
@@ -485,6 +494,10 @@ impl Listener for EventBuilder {
             _ => None,
         };
         self.note_last_access(terms, at, access, event);
+    }
+
+    fn private_contents(&mut self, terms: &mut Terms, at: Location, bytes: u32, recorded: u128) -> ConcolicValue {
+        self.memory.load(terms, MemoryAccess { at, bytes, atomic: false }, recorded)
     }
 
     fn private_pins(&mut self, terms: &mut Terms, at: Location, bytes: u64) -> Vec<Term> {

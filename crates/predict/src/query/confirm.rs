@@ -42,7 +42,14 @@ pub(crate) struct Confirmer<'a> {
 
 impl<'a> Confirmer<'a> {
     pub(crate) fn new(program: &'a Program, options: &'a PredictOptions) -> Confirmer<'a> {
-        Confirmer { program, options, findings: Vec::new(), seen: BTreeSet::new(), lifted_from: None, left_out: Vec::new() }
+        Confirmer {
+            program,
+            options,
+            findings: Vec::new(),
+            seen: BTreeSet::new(),
+            lifted_from: None,
+            left_out: Vec::new(),
+        }
     }
 
     pub(crate) fn conclude(self, reach: Reach, gaps: Vec<String>, stats: Stats) -> Prediction {
@@ -90,16 +97,30 @@ impl<'a> Confirmer<'a> {
 
     /// Follows the recorded run itself, and reports what goes wrong in it. Gives what is not known of it.
     pub(crate) fn follow_run(&mut self, ctp: &TraceProgram, prefix: &[Segment], order: &[EventId]) -> Option<String> {
+        // (Who asks for assertions, races and deadlocks only, sees those of the run in its events.)
+        let asked = self.options.properties;
+        if !asked.memory && !asked.other {
+            return None;
+        }
         let mut machine = self.options.machine.clone();
         machine.spurious_wakeups = true;
-        let reached = match follow_run(self.program, ctp, prefix, order, &machine, &self.options.input) {
-            Ok(None) => return None,
-            Ok(Some(reached)) => reached,
-            Err(why) => return Some(format!("what the recorded run itself does wrong: the interpreter cannot follow it, since {why}")),
-        };
+        let reached =
+            match follow_run(self.program, ctp, prefix, order, &machine, &self.options.input, &self.options.limits) {
+                Ok(None) => return None,
+                Ok(Some(reached)) => reached,
+                Err(why) => {
+                    return Some(format!(
+                        "what the recorded run itself does wrong: the interpreter cannot follow it, since {why}"
+                    ));
+                }
+            };
         let Claim::Violation { kind, span, .. } = &reached.witness.claim else { return None };
         if !is_covered(&reached.witness, self.options.properties) {
-            return Some(format!("what comes after {}, where the recorded run goes wrong ({})", self.show(*span), kind.title()));
+            return Some(format!(
+                "what comes after {}, where the recorded run goes wrong ({})",
+                self.show(*span),
+                kind.title()
+            ));
         }
         let (title, places, is_tainted) = (kind.title(), vec![self.show(*span)], reached.is_tainted);
         let witness = self.accept(ctp, reached);
@@ -163,7 +184,9 @@ impl<'a> Confirmer<'a> {
 
 fn is_covered(witness: &Witness, properties: Properties) -> bool {
     match &witness.claim {
-        Claim::Violation { kind, .. } => properties.covers(*kind) || *kind == ViolationKind::DivisionByZero,
+        Claim::Violation { kind, .. } => {
+            properties.covers(*kind) || matches!(kind, ViolationKind::DivisionByZero | ViolationKind::QuotientOverflow)
+        }
         _ => true,
     }
 }

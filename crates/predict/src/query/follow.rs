@@ -6,20 +6,24 @@
 
 use crate::program::event::{EventId, Kind, OutsideStep, TraceProgram};
 use crate::program::window::Segment;
+use crate::query::global_deadlock::operation;
 use crate::query::question::Question;
 use leno_engine::witness::{
     Follower, Inputs, Stepped, claim_deadlock, claim_race, claim_unordered, claim_violation, racer,
 };
 use leno_ir::interp::{Blocked, Footprint, Image, Machine, Options, Status, ThreadId, Violation};
-use crate::query::global_deadlock::operation;
-use leno_ir::program::{Place, Program, Span};
+use leno_ir::program::{Op, Place, Program, Span};
 use leno_ir::witness::{Claim, Racer, Witness};
+use leno_logic::limits::Limits;
 use std::collections::BTreeMap;
 
 /// Steps of one thread between two schedule points, before it counts as never reaching the next one.
 const MOST_STEPS: u64 = 10_000_000;
 /// Steps to an assertion that fails, behind the last event.
 const MOST_STEPS_AT_END: u64 = 1_000_000;
+
+/// How often the limits are looked at.
+const STEPS_BETWEEN_CHECKS: u64 = 1 << 16;
 
 /// Leads the interpreter along an order of events.
 struct Leader<'p> {
@@ -28,6 +32,11 @@ struct Leader<'p> {
     passed: BTreeMap<ThreadId, u32>,
     /// Threads need not be on the recorded path any more.
     is_free: bool,
+    /// What it does is to become a witness.
+    keeps_steps: bool,
+    /// When to give up, and how many steps were made.
+    limits: Limits,
+    steps: u64,
 }
 
 /// What came of following an answer.
@@ -42,6 +51,8 @@ pub struct Reached {
 /// Why the violation is not reached; another violation on the way is a reason, too.
 enum Stray {
     Violation(Box<Violation>),
+    /// The process has ended.
+    Ended(String),
     Lost(String),
 }
 
@@ -62,7 +73,7 @@ pub fn follow(
     let (claim, wrong_at) = match leader.all(ctp, prefix, question, order) {
         Ok(claim) => (claim, None),
         Err(Stray::Violation(violation)) => (claim_violation(&violation), leader.wrong_at(&violation)),
-        Err(Stray::Lost(reason)) => return Err(reason),
+        Err(Stray::Lost(reason) | Stray::Ended(reason)) => return Err(reason),
     };
     let is_tainted = leader.follower.machine.is_tainted();
     Ok(Reached { witness: leader.follower.into_witness(claim), is_tainted, wrong_at })
@@ -77,13 +88,25 @@ pub fn follow_run(
     order: &[EventId],
     options: &Options,
     input: &[u8],
+    limits: &Limits,
 ) -> Result<Option<Reached>, String> {
     let image = Image::new(program);
+    // Most runs are well, and nobody wants to see their steps.
+    let mut leader = Leader { keeps_steps: false, limits: limits.clone(), ..Leader::new(&image, ctp, options, input) };
+    match leader.run(ctp, prefix, order) {
+        Ok(()) => return Ok(None),
+        Err(Stray::Lost(reason) | Stray::Ended(reason)) => return Err(reason),
+        Err(Stray::Violation(_)) => {}
+    }
     let mut leader = Leader::new(&image, ctp, options, input);
     let (claim, wrong_at) = match leader.run(ctp, prefix, order) {
         Ok(()) => return Ok(None),
+        // The recorded run has passed its assertions: where the interpreter does not, it has gone another way.
+        Err(Stray::Violation(violation)) if leader.is_at_assertion(&violation) => {
+            return Err(format!("{} goes another way", violation.thread_name));
+        }
         Err(Stray::Violation(violation)) => (claim_violation(&violation), leader.wrong_at(&violation)),
-        Err(Stray::Lost(reason)) => return Err(reason),
+        Err(Stray::Lost(reason) | Stray::Ended(reason)) => return Err(reason),
     };
     let is_tainted = leader.follower.machine.is_tainted();
     Ok(Some(Reached { witness: leader.follower.into_witness(claim), is_tainted, wrong_at }))
@@ -96,7 +119,19 @@ impl<'p> Leader<'p> {
             inputs.plan(thread.name.clone(), thread.inputs.iter().map(|input| input.bits));
         }
         let follower = Follower::new(Machine::new(image, options), inputs);
-        Leader { follower, passed: BTreeMap::new(), is_free: false }
+        Leader {
+            follower,
+            passed: BTreeMap::new(),
+            is_free: false,
+            keeps_steps: true,
+            limits: Limits::default(),
+            steps: 0,
+        }
+    }
+
+    fn is_at_assertion(&self, violation: &Violation) -> bool {
+        let place = self.follower.place(violation.thread);
+        matches!(operation(self.machine().program(), place), Some(Op::Assert { .. }))
     }
 
     /// Where the recorded path goes wrong, if that is where the violation is.
@@ -109,14 +144,21 @@ impl<'p> Leader<'p> {
     /// is led to the step that it did not make, and tries it: there it may have crashed.)
     fn run(&mut self, ctp: &TraceProgram, prefix: &[Segment], order: &[EventId]) -> Followed<()> {
         self.follow_prefix(ctp, prefix)?;
-        for &id in order {
-            self.pass_event(ctp, id)?;
+        for (index, &id) in order.iter().enumerate() {
+            match self.pass_event(ctp, id) {
+                // (The end of the last thread ends the process.)
+                Err(Stray::Ended(_)) if index + 1 == order.len() => return Ok(()),
+                made => made?,
+            }
         }
         for thread in ctp.threads.values() {
             let Some(id) = self.follower.thread(&thread.name) else { continue };
-            if self.machine().threads()[id].status == Status::Running {
-                self.stand(id, thread.points)?;
-                self.try_next(id)?;
+            if self.machine().threads()[id].status != Status::Running {
+                continue;
+            }
+            match self.stand(id, thread.points).and_then(|()| self.try_next(id)) {
+                Err(Stray::Ended(_)) => return Ok(()),
+                made => made?,
             }
         }
         Ok(())
@@ -251,7 +293,8 @@ impl<'p> Leader<'p> {
     /// Runs a thread up to its schedule point of this number.
     fn come_to_point(&mut self, thread: ThreadId, point: u32) -> Followed<()> {
         self.stand(thread, point)?;
-        while self.machine().threads()[thread].status == Status::Running && !self.machine().is_at_schedule_point(thread) {
+        while self.machine().threads()[thread].status == Status::Running && !self.machine().is_at_schedule_point(thread)
+        {
             self.step(thread)?;
         }
         Ok(())
@@ -319,6 +362,14 @@ impl<'p> Leader<'p> {
     fn step(&mut self, thread: ThreadId) -> Followed<()> {
         let is_point = self.machine().is_at_schedule_point(thread);
         let lost = |this: &Self, how: &str| Err(Stray::Lost(format!("{} {how}", this.machine().thread_name(thread))));
+        self.steps = self.steps.wrapping_add(1);
+        if self.steps.is_multiple_of(STEPS_BETWEEN_CHECKS) && self.limits.stop().is_some() {
+            return Err(Stray::Lost("there is no time left".to_string()));
+        }
+        if !self.keeps_steps {
+            self.follower.recorder.steps.clear();
+            self.follower.inputs.forget(0);
+        }
         match self.follower.step(thread) {
             Stepped::Made => {
                 *self.passed.entry(thread).or_default() += u32::from(is_point);
@@ -331,7 +382,9 @@ impl<'p> Leader<'p> {
             Stepped::Violation(violation) => Err(Stray::Violation(violation)),
             Stepped::NotRunning => lost(self, "has ended"),
             Stepped::Blocked => lost(self, "has to wait"),
-            Stepped::Exited | Stepped::Aborted => lost(self, "ends the program"),
+            Stepped::Exited | Stepped::Aborted => {
+                Err(Stray::Ended(format!("{} ends the program", self.machine().thread_name(thread))))
+            }
         }
     }
 

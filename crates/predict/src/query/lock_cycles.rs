@@ -99,7 +99,8 @@ fn awaited_by_holders(ctp: &TraceProgram) -> BTreeSet<ThreadIndex> {
 
 /// Adds the questions about locks whose holders have ended; gives whether some were left out.
 pub(crate) fn held_by_ended(program: Option<&Program>, ctp: &TraceProgram, questions: &mut Vec<Question>) -> bool {
-    let is_end = |event: &Event| matches!(event.kind, Kind::Finish) && !(event.locks.is_empty() && event.tried.is_empty());
+    let is_end =
+        |event: &Event| matches!(event.kind, Kind::Finish) && !(event.locks.is_empty() && event.tried.is_empty());
     let mut left_out = false;
     for (end, holder) in ctp.events.iter_enumerated().filter(|(_, event)| is_end(event)) {
         let mut instances: BTreeMap<Place, usize> = BTreeMap::new();

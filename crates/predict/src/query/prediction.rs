@@ -121,7 +121,14 @@ pub struct Prediction {
 impl Prediction {
     pub(crate) fn stopped(stop: Stop, gaps: Vec<String>) -> Prediction {
         let reach = Reach::Stopped(stop);
-        Prediction { findings: Vec::new(), reach, lifted_from: None, gaps, left_out: Vec::new(), stats: Stats::default() }
+        Prediction {
+            findings: Vec::new(),
+            reach,
+            lifted_from: None,
+            gaps,
+            left_out: Vec::new(),
+            stats: Stats::default(),
+        }
     }
 
     /// The findings that the interpreter has confirmed.

@@ -1,11 +1,11 @@
 //! Concolic values: the bits of the recorded run, and a term for the other reorderings.
 //!
 //! A value has a term if it depends on a read that may return another value in another order of events. Most values do
-//! not, and cost nothing. Where no term can say what is computed (floating point), the operands are *pinned*: from
+//! not, and cost nothing. Where no term can say what is computed (sums and products of floats), the operands are *pinned*: from
 //! there on only reorderings count in which they have their recorded values.
 
 use leno_ir::interp::operate;
-use leno_ir::program::{BinaryOp, CastOp, DataModel, Expr, RmwOp, Type, UnaryOp};
+use leno_ir::program::{BinaryOp, CastOp, DataModel, Expr, FloatKind, RmwOp, Type, UnaryOp};
 use leno_logic::term::{Term, Terms};
 use leno_symbolic::operators;
 use leno_symbolic::update::modified;
@@ -60,6 +60,25 @@ impl ConcolicValue {
 
 pub fn ones(width: u32) -> u128 {
     if width >= 128 { u128::MAX } else { (1 << width) - 1 }
+}
+
+/// A float that has terms for comparisons and conversions.
+fn is_small_float(ty: Type) -> bool {
+    matches!(ty, Type::Float(FloatKind::F32 | FloatKind::F64))
+}
+
+fn compares_floats(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::FEq | BinaryOp::FNe | BinaryOp::FLt | BinaryOp::FLe)
+}
+
+/// Whether a conversion that has to do with floats is a term.
+fn is_exact_cast(op: CastOp, from: Type, to: Type) -> bool {
+    match op {
+        CastOp::UIntToFloat | CastOp::SIntToFloat => is_small_float(to) && matches!(from, Type::Int(0..=64)),
+        CastOp::FloatToUInt | CastOp::FloatToSInt => is_small_float(from) && matches!(to, Type::Int(0..=64)),
+        CastOp::FloatToFloat => from == Type::Float(FloatKind::F32) && to == Type::Float(FloatKind::F64),
+        _ => false,
+    }
 }
 
 /// Where the leaves of expressions come from.
@@ -120,7 +139,7 @@ impl Evaluator<'_> {
     fn unary(&mut self, op: UnaryOp, ty: Type, value: ConcolicValue) -> ConcolicValue {
         let bits = operate::unary(self.model, op, ty, value.bits);
         let Some(term) = value.term else { return ConcolicValue::fixed(bits) };
-        if matches!(ty, Type::Float(_)) {
+        if matches!(ty, Type::Float(_)) && !(is_small_float(ty) && matches!(op, UnaryOp::FNeg | UnaryOp::FAbs)) {
             self.pin(value);
             return ConcolicValue::fixed(bits);
         }
@@ -133,7 +152,7 @@ impl Evaluator<'_> {
         if left.term.is_none() && right.term.is_none() {
             return ConcolicValue::fixed(bits);
         }
-        if matches!(ty, Type::Float(_)) {
+        if matches!(ty, Type::Float(_)) && !(is_small_float(ty) && compares_floats(op)) {
             self.pin(left);
             self.pin(right);
             return ConcolicValue::fixed(bits);
@@ -147,7 +166,7 @@ impl Evaluator<'_> {
     fn cast(&mut self, op: CastOp, from: Type, to: Type, value: ConcolicValue) -> ConcolicValue {
         let bits = operate::cast(self.model, op, from, to, value.bits);
         let Some(term) = value.term else { return ConcolicValue::fixed(bits) };
-        if operators::is_float_cast(op) {
+        if operators::is_float_cast(op) && !is_exact_cast(op, from, to) {
             self.pin(value);
             return ConcolicValue::fixed(bits);
         }

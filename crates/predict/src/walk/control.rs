@@ -218,7 +218,8 @@ impl<'p, L: Listener> Walk<'p, '_, L> {
                 let (taken, other) = if value.bits != 0 { (*then, *otherwise) } else { (*otherwise, *then) };
                 if let Some(truth) = value.truth(&mut self.terms) {
                     let holds = if value.bits != 0 { truth } else { self.terms.not(truth) };
-                    self.check_untaken_branch(id, other, holds)?;
+                    let untaken = self.terms.not(holds);
+                    self.check_untaken_branch(id, other, untaken)?;
                     self.assume(id, holds)?;
                 }
                 self.goto(id, taken)
@@ -226,6 +227,13 @@ impl<'p, L: Listener> Walk<'p, '_, L> {
             TerminatorKind::Switch { value, cases, default } => {
                 let selector = self.evaluate(id, value)?;
                 let target = cases.iter().find(|(bits, _)| *bits == selector.bits).map(|(_, target)| *target);
+                if selector.term.is_some() {
+                    for (condition, side) in self.switch_sides(selector, cases, *default) {
+                        if side != target.unwrap_or(*default) {
+                            self.check_untaken_branch(id, side, condition)?;
+                        }
+                    }
+                }
                 match target {
                     Some(_) => self.assume_case(id, selector)?,
                     None => self.assume_no_case(id, selector, cases)?,

@@ -41,6 +41,8 @@ fn words(reason: LeftOut) -> &'static str {
         LeftOut::Float => "orders in which floating-point arithmetic would compute with other values",
         LeftOut::Argument => "orders in which a function outside of the program would get other values",
         LeftOut::Unknown => "what functions that Leno does not know do to memory",
-        LeftOut::OutsideOrder => "orders in which calls of the outside, by which threads may wait for each other, come in another order",
+        LeftOut::OutsideOrder => {
+            "orders in which calls of the outside, by which threads may wait for each other, come in another order"
+        }
     }
 }

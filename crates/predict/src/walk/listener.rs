@@ -120,6 +120,8 @@ pub trait Listener {
     fn library_call(&mut self, terms: &mut Terms, at: &Position, accesses: &[LibraryAccess]) -> Vec<Term>;
     /// A step on a synchronisation object: what it is to others who access the same bytes.
     fn object(&mut self, terms: &mut Terms, at: &Position, access: MemoryAccess, makes: bool);
+    /// The contents of memory of one thread alone. `recorded` are those of the recorded run.
+    fn private_contents(&mut self, terms: &mut Terms, at: Location, bytes: u32, recorded: u128) -> ConcolicValue;
     /// What holds if memory that threads do not share has its recorded contents.
     fn private_pins(&mut self, terms: &mut Terms, at: Location, bytes: u64) -> Vec<Term>;
     /// Something that another order may change.

@@ -68,13 +68,21 @@ impl<L: Listener> Walk<'_, '_, L> {
                 Record::Release { .. } => {}
                 other => return Err(self.unexpected(id, "a call that others may notice", other)),
             }
-            let is_all = !communication.acquires;
-            self.event(id, Kind::Outside(OutsideStep::Releases { is_all }))?;
+        }
+        let begin = self.position(id)?;
+        if communication.releases && communication.acquires {
+            let released = Kind::Outside(OutsideStep::Releases { is_all: false });
+            self.listener.event(&mut self.terms, &begin, released);
         }
         let returned = self.skip_external_call(id, name)?;
         match is_known {
             true => self.library_accesses(id, name, arguments, returned.touched)?,
             false => self.unknown_accesses(id, name, arguments)?,
+        }
+        if communication.releases && !communication.acquires {
+            // (The step is made here: a thread that is about to make its accesses has not released anything.)
+            let released = Kind::Outside(OutsideStep::Releases { is_all: true });
+            self.listener.event(&mut self.terms, &begin, released);
         }
         if communication.acquires {
             match self.next(id)? {
@@ -86,12 +94,14 @@ impl<L: Listener> Walk<'_, '_, L> {
         if communication != Communication::default() {
             self.leave_out(id, LeftOut::OutsideOrder)?;
         }
+        // The interpreter asks for the result of an unknown function, whether the program wants it or not.
+        let returns = target.map_or(dst.is_some(), |target| program.functions[target].ret.is_some());
+        if !is_known && returns {
+            let place = self.position(id)?.place;
+            self.thread(id)?.inputs.push(InputValue { bits: returned.bits, place });
+        }
         let Some(dst) = dst else { return Ok(()) };
         let value = ConcolicValue::fixed(returned.bits & ones(self.local_width(id, dst)?));
-        if !is_known {
-            let place = self.position(id)?.place;
-            self.thread(id)?.inputs.push(InputValue { bits: value.bits, place });
-        }
         self.set(id, dst, value)
     }
 

@@ -125,6 +125,10 @@ impl Listener for SharingPass {
         self.last_access.insert((access.at.instance, at.thread), at.point);
     }
 
+    fn private_contents(&mut self, _: &mut Terms, _: Location, _: u32, recorded: u128) -> ConcolicValue {
+        ConcolicValue::fixed(recorded)
+    }
+
     fn private_pins(&mut self, _: &mut Terms, _: Location, _: u64) -> Vec<Term> {
         Vec::new()
     }
@@ -336,16 +340,17 @@ fn unordered_object_uses(must: &ForkJoinOrder, pass: &SharingPass) -> BTreeMap<(
     let mut found = BTreeMap::new();
     for ((at, bytes), steps) in &pass.objects {
         let end = at.offset + u64::from(*bytes);
-        let overlapping = plain.get(&at.instance).into_iter().flatten().filter(|(from, to, _)| *from < end && at.offset < *to);
+        let overlapping =
+            plain.get(&at.instance).into_iter().flatten().filter(|(from, to, _)| *from < end && at.offset < *to);
         let plain_uses: Vec<ThreadUse> = overlapping.flat_map(|(_, _, uses)| uses.iter()).copied().collect();
         let is_ordered = |thread: ThreadIndex, point: u32, steps: &ObjectSteps| {
             steps.thread == thread
                 || must.is_before((thread, point), (steps.thread, steps.first))
                 || must.is_before((steps.thread, steps.last), (thread, point))
         };
-        let makes_ordered = steps.iter().all(|one| {
-            one.makes.iter().all(|point| steps.iter().all(|other| is_ordered(one.thread, *point, other)))
-        });
+        let makes_ordered = steps
+            .iter()
+            .all(|one| one.makes.iter().all(|point| steps.iter().all(|other| is_ordered(one.thread, *point, other))));
         let plain_ordered = plain_uses.iter().all(|used| {
             let points = [Some(used.first), used.last_write];
             points.into_iter().flatten().all(|point| steps.iter().all(|other| is_ordered(used.thread, point, other)))

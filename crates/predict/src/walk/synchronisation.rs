@@ -113,13 +113,21 @@ impl<L: Listener> Walk<'_, '_, L> {
                 self.step_on_word(id, op, counter, None, result)?;
             }
             SyncOp::SemGetValue => {
-                return self.update_counter(id, counter, &mut |_, _| CounterUpdate { guard: None, new: None, condition: None });
+                return self.update_counter(id, counter, &mut |_, _| CounterUpdate {
+                    guard: None,
+                    new: None,
+                    condition: None,
+                });
             }
             SyncOp::BarrierInit { .. } => {
                 let size = operand.map_or(0, |size| size.bits & 0xffff_ffff);
                 self.barriers.insert(object, size);
                 let zero = self.terms.bits(32, 0);
-                self.update_counter(id, counter, &mut |_, _| CounterUpdate { guard: None, new: Some(zero), condition: None })?;
+                self.update_counter(id, counter, &mut |_, _| CounterUpdate {
+                    guard: None,
+                    new: Some(zero),
+                    condition: None,
+                })?;
             }
             SyncOp::BarrierArrive => {
                 let ticket = self.update_counter(id, counter, &mut |terms, old| {

@@ -1,6 +1,6 @@
 // What a function does that is called from outside.
-//~ OPEN: called from outside
-//~ OPEN -DBUG: called from outside
+//~ UNKNOWN predict: called from outside
+//~ UNKNOWN predict -DBUG: called from outside
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>

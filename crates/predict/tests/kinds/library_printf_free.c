@@ -1,4 +1,5 @@
 // ThreadSanitizer and AddressSanitizer report it.
+//~ PROPERTY: memsafety
 //~ HOLDS
 //~ PREDICTED -DBUG: use after free
 #include <assert.h>
@@ -6,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-//~ PROPERTY: memsafety
 static char *text;
 static void *work(void *arg) {
     printf("%d %s\n", 1, text);

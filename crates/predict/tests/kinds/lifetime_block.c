@@ -1,7 +1,7 @@
 // AddressSanitizer: stack-use-after-scope.
 //~ PROPERTY: memsafety
 //~ HOLDS
-//~ PREDICTED -DBUG:
+//~ PREDICTED -DBUG: use after free
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>

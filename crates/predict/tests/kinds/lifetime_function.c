@@ -1,6 +1,6 @@
 //~ PROPERTY: memsafety
 //~ HOLDS
-//~ PREDICTED -DBUG:
+//~ PREDICTED -DBUG: use after free
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // ThreadSanitizer reports a use after free.
 //~ PROPERTY: memsafety
-//~ HOLDS
-//~ PREDICTED -DBUG: use after free
+//~ UNKNOWN predict: the interpreter cannot follow
+//~ UNKNOWN predict -DBUG: the interpreter cannot follow
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>

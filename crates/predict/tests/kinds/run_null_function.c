@@ -1,5 +1,5 @@
 //~ HOLDS
-//~ PREDICTED -DBUG:
+//~ PREDICTED -DBUG: call of what is not a function
 #include <assert.h>
 #include <pthread.h>
 #include <stdio.h>

@@ -5,6 +5,7 @@ mod deadlocks;
 mod figure1;
 mod generated;
 mod hostile;
+mod kinds;
 mod long;
 mod recording;
 mod signals;

@@ -71,5 +71,12 @@ fn what_is_no_trace_is_refused_with_its_line() {
     assert!(wrong("T1|w(x)|1\nT1|jump(x)|2\n").starts_with("line 2: `jump` is no event"));
     assert!(wrong("T1|w(x)|1\n\nnonsense\n").starts_with("line 3:"));
     assert!(wrong("T1|rel(L)|1\n").contains("does not have"));
+    // No execution makes these.
+    assert!(wrong("T1|acq(L)|1\nT2|acq(L)|2\n").contains("a lock that `T1` has"));
+    assert!(wrong("T0|fork(T1)|1\nT0|join(T1)|2\nT1|w(x)|3\n").starts_with("line 3: `T1` goes on"));
+    assert!(wrong("T0|fork(T1)|1\nT0|join(T1)|2\nT0|join(T1)|3\n").contains("twice"));
+    assert!(wrong("T0|join(T0)|1\n").contains("its own end"));
+    assert!(wrong("T0|join(T1)|1\n").contains("never started"));
+    assert!(wrong("T0|end|1\n").contains("has not begun"));
     assert!(!is_trace(b"int main(void) { return 0; }\n"));
 }

@@ -8,7 +8,7 @@ use leno::Properties;
 use leno_generate::{Program, Shape, generate, shrink};
 use leno_ir::program::{Body, Instr, Op};
 use leno_testing::count;
-use leno_testing::engine::{ASSERTION, Engine, RACE, ask};
+use leno_testing::engine::{ASSERTION, DEADLOCK, Engine, RACE, ask};
 use leno_testing::program::compile;
 
 type Representation = leno_ir::program::Program;
@@ -92,6 +92,11 @@ fn nothing_that_exploration_refutes_is_proved() {
 #[test]
 fn nor_are_races() {
     compare(&Shape::small(), count("LENO_AGREEMENT", 150), 3, RACE);
+}
+
+#[test]
+fn nor_are_deadlocks() {
+    compare(&Shape::small(), count("LENO_AGREEMENT", 150), 3, DEADLOCK);
 }
 
 #[test]

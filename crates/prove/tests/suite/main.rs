@@ -1,2 +1,5 @@
 mod agreement;
+mod bounds;
 mod programs;
+mod relations;
+mod waiting;

@@ -92,6 +92,7 @@ fn all_kinds_of_violations_have_their_word() {
     let kinds = [
         Assertion,
         DivisionByZero,
+        QuotientOverflow,
         SignedOverflow,
         NullDereference,
         OutOfBounds,

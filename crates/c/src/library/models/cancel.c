@@ -161,7 +161,12 @@ int __leno_cancellable_wait(void *condition, void *mutex, const void *deadline)
     int sleeps = !own->cancelled || disabled;
     if (sleeps) {
         own->condition = condition;
-        __leno_cond_sleep(condition, mutex);
+        result = __leno_cond_sleep(condition, mutex);
+        // A mutex that checks may refuse to be given up.
+        if (result) {
+            own->condition = 0;
+            sleeps = 0;
+        }
     }
     __leno_atomic_end();
     if (sleeps) {

@@ -14,6 +14,9 @@
 //! shared. What was tried is held where a branch on the result says that it was successful. A wait on a condition
 //! variable unlocks and locks again.
 //!
+//! **Locks of others.** A thread whose creator holds a lock from its creation to its end is protected as if it held it
+//! itself (`inherited`).
+//!
 //! **Why a lock stays held.** Its state is bytes in memory. Only its owner can unlock it (anything else is an error),
 //! but whatever may write these bytes otherwise could release it: a store, `memset`, another initialisation, the end of
 //! the object. All of them are found (`overwrites`). In the thread itself they count as unlocking, in the order of its
@@ -21,6 +24,7 @@
 //! as held; [`Locksets::damage`] says why, and [`Locksets::held_if_intact`] what would be held if it could be excluded.
 
 mod held;
+mod inherited;
 mod overwrites;
 mod tries;
 
@@ -34,6 +38,7 @@ use crate::analysis::threads::{RootId, ThreadRoots};
 use crate::program::{LockKind, Place};
 
 use held::{Holding, State};
+use inherited::Inherited;
 use overwrites::Overwrites;
 
 /// What kind of lock is at an address.
@@ -124,6 +129,7 @@ pub struct Locksets {
     held: Points<LockSet>,
     damage: BTreeMap<Lock, BTreeSet<Place>>,
     locks: BTreeSet<Lock>,
+    inherited: Inherited,
 }
 
 impl Locksets {
@@ -139,7 +145,8 @@ impl Locksets {
         let damage = overwrites.damage(facts, &claimed);
         let mut held = claimed.clone();
         held.values_mut().iter_mut().for_each(|held| held.locks.retain(|lock, _| !damage.contains_key(lock)));
-        Locksets { threads, claimed, held, damage, locks }
+        let inherited = Inherited::new(facts, &held);
+        Locksets { threads, claimed, held, damage, locks, inherited }
     }
 
     /// The locks that every thread that is about to execute an instruction holds.
@@ -167,6 +174,26 @@ impl Locksets {
         sets(left).all(|left| sets(right).all(|right| left.excludes(right)))
     }
 
+    /// The same for threads of given roots; locks that others hold for them count (see `inherited`).
+    pub fn keep_apart(&self, left: (RootId, Place), right: (RootId, Place)) -> bool {
+        let (Some(mine), Some(theirs)) = (self.held.at(left.0, left.1), self.held.at(right.0, right.1)) else {
+            return true;
+        };
+        let excludes = |one: Mode, other: Mode| one == Mode::Exclusive || other == Mode::Exclusive;
+        let by_other = |root: RootId, held: &LockSet, other: RootId| {
+            self.inherited.by(root).any(|(holder, lock, mode)| {
+                holder != other && held.mode(lock).is_some_and(|theirs| excludes(mode, theirs))
+            })
+        };
+        mine.excludes(theirs)
+            || by_other(left.0, theirs, right.0)
+            || by_other(right.0, mine, left.0)
+            || self.inherited.by(left.0).any(|(holder, lock, mode)| {
+                let mut others = self.inherited.by(right.0);
+                others.any(|(other, same, theirs)| other != holder && same == lock && excludes(mode, theirs))
+            })
+    }
+
     /// The locks that are ever known to be held.
     pub fn locks(&self) -> &BTreeSet<Lock> {
         &self.locks
@@ -183,12 +210,8 @@ pub fn may_conflict(parallel: &Parallel, locksets: &Locksets, left: Place, right
     let threads = &locksets.threads;
     threads.running(left.func).iter().any(|left_root| {
         threads.running(right.func).iter().any(|right_root| {
-            let overlap = parallel.may_overlap((*left_root, left), (*right_root, right));
-            let excluded = match (locksets.held_in(*left_root, left), locksets.held_in(*right_root, right)) {
-                (Some(left), Some(right)) => left.excludes(right),
-                _ => true,
-            };
-            overlap && !excluded
+            let (left, right) = ((*left_root, left), (*right_root, right));
+            parallel.may_overlap(left, right) && !locksets.keep_apart(left, right)
         })
     })
 }

@@ -37,9 +37,12 @@ pub(super) fn joined_roots(facts: &Facts) -> BTreeMap<Place, Joined> {
             let mut trace = Trace::new(facts, writers.get_or_insert_with(|| Writers::new(facts)));
             trace.expression(id, thread);
             if let Some(sites) = trace.follow() {
-                let mut roots = sites.iter().flat_map(|site| facts.threads().created_at(*site));
+                // A handle that a thread has asked for is its own.
+                let own = trace.selves.iter().flat_map(|func| facts.threads().running(*func).iter().copied());
+                let created = sites.iter().flat_map(|site| facts.threads().created_at(*site));
+                let mut roots = created.chain(own);
                 if let (Some(root), None) = (roots.next(), roots.next()) {
-                    let is_own = trace.is_own && sites.iter().all(|site| site.func == id);
+                    let is_own = trace.is_own && trace.selves.is_empty() && sites.iter().all(|site| site.func == id);
                     result.insert(place, Joined { root, is_own, may_be_undefined: trace.may_be_undefined });
                 }
             }
@@ -86,6 +89,8 @@ struct Trace<'a> {
     seen: BTreeSet<Source>,
     work: Vec<Source>,
     sites: BTreeSet<Place>,
+    /// The functions in which a thread asks for its own handle.
+    selves: BTreeSet<FuncId>,
     is_known: bool,
     /// Whether all sources are in one activation: its registers, and slots whose addresses go nowhere.
     is_own: bool,
@@ -94,8 +99,9 @@ struct Trace<'a> {
 
 impl<'a> Trace<'a> {
     fn new(facts: &'a Facts<'a>, writers: &'a Writers<'a>) -> Trace<'a> {
-        let (seen, sites) = (BTreeSet::new(), BTreeSet::new());
-        Trace { facts, writers, seen, work: Vec::new(), sites, is_known: true, is_own: true, may_be_undefined: false }
+        let (seen, sites, selves) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
+        let (is_known, is_own, may_be_undefined) = (true, true, false);
+        Trace { facts, writers, seen, work: Vec::new(), sites, selves, is_known, is_own, may_be_undefined }
     }
 
     /// The instructions that created what was asked for; none if it may come from elsewhere.
@@ -147,6 +153,7 @@ impl<'a> Trace<'a> {
             match op {
                 _ if !is_result => {}
                 Op::Assign { value, .. } => self.expression(function, value),
+                Op::ThreadSelf { .. } => drop(self.selves.insert(function)),
                 Op::Load { from, .. } if self.is_word(from.ty) => {
                     let at = facts.offsets().number(facts.program(), function, &from.ptr);
                     for object in facts.points_to().points_to(function, &from.ptr).iter() {

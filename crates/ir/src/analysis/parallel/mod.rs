@@ -11,7 +11,9 @@
 //!    see `joins`. All threads that a loop has created, and another loop joins: see `fork_loops`.
 //! 3. **One after the other.** `P`, as above, creates all threads of `A` and of `B`, by different children, and
 //!    whenever it creates one no thread of the other is alive.
-//! 4. **Barriers** (`barriers`). The two threads have passed different numbers of barriers, at a barrier that waits for
+//! 4. **After a join** (`ended`). One of the two roots has one thread, and the thread at the other point has joined it,
+//!    or has been created by one that had, or has joined one that had.
+//! 5. **Barriers** (`barriers`). The two threads have passed different numbers of barriers, at a barrier that waits for
 //!    all who use it.
 //!
 //! Locks play no part here: they exclude accesses, not points (see [`locksets`](super::locksets)). Neither do atomic
@@ -19,8 +21,11 @@
 
 mod alive;
 mod barriers;
+mod ended;
 mod fork_loops;
 mod joins;
+
+use std::collections::BTreeMap;
 
 use crate::analysis::contexts::Points;
 use crate::analysis::facts::Facts;
@@ -35,6 +40,9 @@ use barriers::Phases;
 pub struct Parallel {
     threads: ThreadRoots,
     alive: Points<Alive>,
+    ended: Points<RootSet>,
+    /// By join: the one root whose threads it may wait for, where that is certain.
+    joined: BTreeMap<Place, RootId>,
     phases: Phases,
     /// By root: whether two of its threads may be alive at the same time.
     overlaps_itself: Vec<bool>,
@@ -46,9 +54,13 @@ impl Parallel {
     pub fn new(facts: &Facts) -> Parallel {
         let threads = facts.threads().clone();
         let alive = alive::alive(facts);
+        let joins = joins::joined_roots(facts);
+        let ended = ended::ended(facts, &joins);
+        let certain = joins.iter().filter(|(_, joined)| !joined.may_be_undefined);
+        let joined = certain.map(|(place, joined)| (*place, joined.root)).collect();
         let phases = barriers::phases(facts);
         let (overlaps_itself, apart) = (Vec::new(), vec![RootSet::new(); threads.roots().len()]);
-        let mut result = Parallel { threads, alive, phases, overlaps_itself, apart };
+        let mut result = Parallel { threads, alive, ended, joined, phases, overlaps_itself, apart };
         result.overlaps_itself = result.threads.roots().ids().map(|root| result.may_overlap_itself(root)).collect();
         result.find_apart();
         result
@@ -133,9 +145,18 @@ impl Parallel {
         if self.apart[root.index()].contains(other) {
             return false;
         }
+        // Rule 4.
+        if self.ended.at(root, place).is_some_and(|ended| ended.contains(other)) {
+            return false;
+        }
         // Rule 2.
         let creates_all = !self.threads.roots()[root].is_replicated && self.threads.always_creates(root, other);
         !creates_all || alive.contains(other)
+    }
+
+    /// The one root whose threads a join may wait for, if that is certain.
+    pub fn joined_at(&self, place: Place) -> Option<RootId> {
+        self.joined.get(&place).copied()
     }
 
     /// Whether threads of a root may get to an instruction.

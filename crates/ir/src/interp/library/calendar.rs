@@ -134,7 +134,12 @@ impl Date {
             b'A' => self.weekday_name().to_string(),
             b'b' | b'h' => self.month_name()[..3].to_string(),
             b'B' => self.month_name().to_string(),
-            b'c' => format!("{:.3} {:.3} {day:2} {hour:02}:{minute:02}:{second:02} {}", self.weekday_name(), self.month_name(), year + 1900),
+            b'c' => format!(
+                "{:.3} {:.3} {day:2} {hour:02}:{minute:02}:{second:02} {}",
+                self.weekday_name(),
+                self.month_name(),
+                year + 1900
+            ),
             b'C' => format!("{:02}", (year + 1900).div_euclid(100)),
             b'd' => format!("{day:02}"),
             b'D' | b'x' => format!("{:02}/{day:02}/{:02}", month + 1, year.rem_euclid(100)),
@@ -235,10 +240,14 @@ mod tests {
 
     #[test]
     fn dates_there_and_back() {
-        for seconds in [0, -1, 951_782_399, 951_782_400, 1_709_164_800, 4_102_444_799, -2_208_988_800, i64::from(i32::MAX)] {
+        for seconds in
+            [0, -1, 951_782_399, 951_782_400, 1_709_164_800, 4_102_444_799, -2_208_988_800, i64::from(i32::MAX)]
+        {
             assert_eq!(Date::at(seconds).seconds(), seconds);
         }
-        let text = |seconds| String::from_utf8(Date::at(seconds).formatted(b"%c %j %F").unwrap_or_default()).unwrap_or_default();
+        let text = |seconds| {
+            String::from_utf8(Date::at(seconds).formatted(b"%c %j %F").unwrap_or_default()).unwrap_or_default()
+        };
         assert_eq!(text(0), "Thu Jan  1 00:00:00 1970 001 1970-01-01");
         assert_eq!(text(1_709_164_800), "Thu Feb 29 00:00:00 2024 060 2024-02-29");
         assert_eq!(text(-1), "Wed Dec 31 23:59:59 1969 365 1969-12-31");

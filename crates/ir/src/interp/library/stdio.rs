@@ -39,6 +39,9 @@ struct Stream {
 
 const EOF: i32 = -1;
 
+/// Linux has this many clocks, and those of single threads and processes, which are negative numbers and not known here.
+const LAST_CLOCK: u32 = 11;
+
 pub(in crate::interp) const KNOWN: [Known; 62] = [
     Known::variadic("printf", |call| {
         let text = formatted(call, 0, Arguments::Area(1))?;
@@ -228,7 +231,13 @@ pub(in crate::interp) const KNOWN: [Known; 62] = [
     }),
     Known::new("clock", |call| Ok(Value::defined((call.env.clock() / 1000 % (1 << 31)).into()))),
     Known::new("gettimeofday", |call| write_time(call, 0, 1000)),
-    Known::new("clock_gettime", |call| write_time(call, 1, 1)),
+    Known::new("clock_gettime", |call| {
+        if call.word(0)? as u32 > LAST_CLOCK {
+            set_error_number(call, 22);
+            return Ok(int(-1));
+        }
+        write_time(call, 1, 1)
+    }),
 ];
 
 fn int(value: i32) -> Value {
@@ -516,11 +525,21 @@ fn lasting_text(call: &mut NativeCall<'_, '_>, text: &'static str) -> u64 {
 
 /// The value of `errno`: a thread-local object of that name, if the program has one.
 fn error_number(call: &NativeCall<'_, '_>) -> i32 {
-    let image = call.machine.image();
-    let position = image.thread_locals.iter().position(|id| image.program.objects[*id].name.ends_with("errno"));
-    let address = position.and_then(|index| call.machine.threads()[call.thread].thread_locals.get(index));
-    let value = address.and_then(|address| call.machine.peek(*address, 4).ok());
+    let value = place_of_error(call).and_then(|address| call.machine.peek(address, 4).ok());
     value.map_or(0, |value| value.bits as i32)
+}
+
+fn set_error_number(call: &mut NativeCall<'_, '_>, error: i32) {
+    if let Some(address) = place_of_error(call) {
+        // (It is there as long as its thread.)
+        let _ = call.machine.memory.write_slice(address, &error.to_le_bytes());
+    }
+}
+
+fn place_of_error(call: &NativeCall<'_, '_>) -> Option<u64> {
+    let image = call.machine.image();
+    let position = image.thread_locals.iter().position(|id| image.program.objects[*id].name.ends_with("errno"))?;
+    call.machine.threads()[call.thread].thread_locals.get(position).copied()
 }
 
 fn error_text(number: i32) -> &'static str {

@@ -12,6 +12,8 @@ pub enum ViolationKind {
     /// `assert`, `reach_error` and their like.
     Assertion,
     DivisionByZero,
+    /// The least number divided by -1, which traps.
+    QuotientOverflow,
     SignedOverflow,
     /// An index beyond an array that is a part of an object, or so far away that it would lead to another object.
     IndexOutOfBounds,
@@ -58,6 +60,7 @@ impl ViolationKind {
         match property {
             Property::Assertion => ViolationKind::Assertion,
             Property::DivisionByZero => ViolationKind::DivisionByZero,
+            Property::QuotientOverflow => ViolationKind::QuotientOverflow,
             Property::SignedOverflow => ViolationKind::SignedOverflow,
             Property::IndexOutOfBounds => ViolationKind::IndexOutOfBounds,
             Property::Unsequenced => ViolationKind::Unsequenced,
@@ -76,6 +79,7 @@ impl ViolationKind {
         match self {
             ViolationKind::Assertion => "assertion violated",
             ViolationKind::DivisionByZero => "division by zero",
+            ViolationKind::QuotientOverflow => "quotient that does not fit",
             ViolationKind::SignedOverflow => "signed overflow",
             ViolationKind::IndexOutOfBounds => "index out of bounds",
             ViolationKind::Unsequenced => "unsequenced accesses",
