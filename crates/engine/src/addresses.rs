@@ -9,7 +9,8 @@
 //! alignment leaves free. Where two addresses of one abstract object may be of several objects, they count as different.
 //!
 //! Integers that may hold an address are followed through registers, calls and memory, from the conversions of pointers
-//! on. What is not followed: the bytes of a pointer that are read as those of another type.
+//! on, and from where a variable that holds nothing but a pointer is read as something else. What is not followed: the
+//! bytes of pointers in structures and arrays that are read as those of another type, since fields are not told apart.
 
 use crate::Assumption;
 use crate::surroundings::is_model;
@@ -78,7 +79,8 @@ impl Numbers<'_, '_> {
             let before = (self.registers.len(), self.objects.len(), self.results.len());
             for (id, function) in program.functions.iter_enumerated() {
                 let Body::Blocks(blocks) = &function.body else { continue };
-                if !self.facts.calls().is_reachable(id) {
+                // (What the library does with an address is the same for all.)
+                if !self.facts.calls().is_reachable(id) || is_model(program, function) {
                     continue;
                 }
                 for_each_op(id, function, |place, op| {
@@ -108,7 +110,10 @@ impl Numbers<'_, '_> {
             Op::Assign { dst, value } if self.may_hold_address(function, value) => {
                 self.registers.insert((function, *dst));
             }
-            Op::Load { dst, from } if self.memory_holds(function, &from.ptr) && is_integer(from.ty) => {
+            Op::Load { dst, from }
+                if is_integer(from.ty)
+                    && (self.memory_holds(function, &from.ptr) || self.is_pointer_in_disguise(function, &from.ptr)) =>
+            {
                 self.registers.insert((function, *dst));
             }
             Op::Store { to, value } => self.store(function, &to.ptr, value),
@@ -145,6 +150,22 @@ impl Numbers<'_, '_> {
         if self.may_hold_address(function, value) {
             self.objects.extend(self.facts.points_to().points_to(function, pointer).iter());
         }
+    }
+
+    /// Whether a variable of the size of a pointer, which may hold one, is read as something else.
+    fn is_pointer_in_disguise(&self, function: FuncId, pointer: &Expr) -> bool {
+        let program = self.facts.program();
+        let points_to = self.facts.points_to();
+        points_to.points_to(function, pointer).iter().any(|object| {
+            let size = match points_to.objects()[object] {
+                AbstractObject::Static(id) => program.objects[id].size,
+                AbstractObject::Slot(function, slot) => program.functions[function].slots[slot].size,
+                _ => return false,
+            };
+            let unknown = points_to.object(AbstractObject::Unknown);
+            let holds_address = || points_to.contents(object).iter().any(|held| Some(held) != unknown);
+            size == program.model.pointer_bytes() && holds_address()
+        })
     }
 
     fn memory_holds(&self, function: FuncId, pointer: &Expr) -> bool {

@@ -9,9 +9,12 @@
 //~ SAFE -DTHROUGH_MEMORY
 //~ SAFE -DTRUNCATED
 //~ SAFE -DSITES
+//~ SAFE -DUNION
+//~ SAFE -DCOPIED
 #include <assert.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int first, second;
 static char letter;
@@ -42,11 +45,22 @@ int main(void)
     assert(((uintptr_t)&letter & 15) < 16);
 #elif defined THROUGH_MEMORY
     kept = (uintptr_t)some;
-    assert(kept % 8 < 8);
+    assert(kept % 24 < 24);
 #elif defined TRUNCATED
     assert((uint32_t)(uintptr_t)some == (uint32_t)(uintptr_t)some);
 #elif defined SITES
     assert(some < other || other < some);
+#elif defined UNION
+    union {
+        int *pointer;
+        uintptr_t number;
+    } both;
+    both.pointer = some;
+    assert(both.number % 24 < 24);
+#elif defined COPIED
+    uintptr_t number;
+    memcpy(&number, &some, sizeof number);
+    assert(number % 16 < 16 && number % 24 < 24);
 #else
     assert(bucket(64) == 4);
 #endif
