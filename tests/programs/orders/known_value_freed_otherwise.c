@@ -46,7 +46,8 @@ static void *reader(void *unused)
 int main(void)
 {
     pthread_t thread;
-    data = malloc(sizeof *data);
+    // (As much as the heap has room for, so that the real `realloc` moves as much.)
+    data = calloc(6, sizeof *data);
     *data = 5;
     pthread_create(&thread, 0, reader, 0);
 #ifdef TRY
@@ -62,7 +63,7 @@ int main(void)
 #else
     int *now = data;
     if (atomic_load_explicit(&flag, memory_order_acquire))
-        now = realloc(data, 2 * sizeof *data);
+        now = realloc(data, 12 * sizeof *data);
     pthread_join(thread, 0);
     data = now;
 #endif
