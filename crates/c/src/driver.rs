@@ -7,7 +7,7 @@
 use crate::check::check;
 use crate::diagnostic::{Diagnostic, Severity, render};
 use crate::library::{self, needed_models};
-use crate::lower::{LinkUnit, LowerOptions, Pointee, lower, pointees};
+use crate::lower::{LinkUnit, LowerOptions, Pointees, lower, pointees};
 use crate::parse::parse;
 use crate::preprocess::{Preprocess, PreprocessError};
 use crate::signature::{Signature, defined};
@@ -18,7 +18,6 @@ use leno_ir::analysis::facts::Facts;
 use leno_ir::analysis::reuse::noticed;
 use leno_ir::program::{DataModel, Program};
 use leno_ir::validate::validate;
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 
@@ -63,8 +62,8 @@ impl Options {
 pub struct Compiled {
     pub program: Program,
     pub warnings: Vec<Report>,
-    /// For each of [`Options::entries`], by parameter of the representation: what it points to, if it is a pointer.
-    pub pointees: BTreeMap<String, Vec<Option<Pointee>>>,
+    /// Of each of [`Options::entries`].
+    pub pointees: Pointees,
 }
 
 /// Why there is no program: an error, after the warnings that came before it.
@@ -90,6 +89,30 @@ impl fmt::Display for Failure {
 }
 
 impl std::error::Error for Failure {}
+
+impl Failure {
+    /// An error that is at no place of the text.
+    pub fn unplaced(message: String) -> Failure {
+        let rendered = format!("error: {message}\n");
+        Failure { reports: vec![Report { severity: Severity::Error, location: None, message, rendered }] }
+    }
+
+    /// A front end has broken its promise. The user can do nothing about it except tell us.
+    pub fn our_own(faults: &[leno_ir::validate::Invalid], program: &Program) -> Failure {
+        Failure { reports: vec![our_own_fault(faults, program)] }
+    }
+}
+
+impl Report {
+    pub fn new(diagnostic: &Diagnostic, source: &Source, color: bool) -> Report {
+        Report {
+            severity: diagnostic.severity,
+            location: Some(source.location(diagnostic.span)),
+            message: diagnostic.message.clone(),
+            rendered: render(diagnostic, source, color),
+        }
+    }
+}
 
 /// Reads the files of one program.
 pub fn compile(inputs: &[Input], options: &Options) -> Result<Compiled, Failure> {
@@ -137,7 +160,7 @@ struct File {
 type Reported<T> = Result<T, Box<Report>>;
 
 impl Driver<'_> {
-    fn compile(&mut self, inputs: &[Input]) -> Reported<(Program, BTreeMap<String, Vec<Option<Pointee>>>)> {
+    fn compile(&mut self, inputs: &[Input]) -> Reported<(Program, Pointees)> {
         let mut files = Vec::new();
         for input in inputs {
             let source = self.read(input)?;
@@ -166,14 +189,15 @@ impl Driver<'_> {
             Err(error) => return Err(Box::new(self.report(&error, &source))),
         };
         if !is_model {
-            self.warnings.extend(ast.warnings.iter().map(|warning| report(warning, &source, self.options.color)));
+            self.warnings.extend(ast.warnings.iter().map(|warning| Report::new(warning, &source, self.options.color)));
         }
         let checked = match check(&ast, self.options.model()) {
             Ok(checked) => checked,
             Err(error) => return Err(Box::new(self.report(&error, &source))),
         };
         if !is_model {
-            self.warnings.extend(checked.warnings.iter().map(|warning| report(warning, &source, self.options.color)));
+            self.warnings
+                .extend(checked.warnings.iter().map(|warning| Report::new(warning, &source, self.options.color)));
         }
         Ok(File { source, unit: checked.unit, is_model })
     }
@@ -207,16 +231,7 @@ impl Driver<'_> {
     }
 
     fn report(&self, diagnostic: &Diagnostic, source: &Source) -> Report {
-        report(diagnostic, source, self.options.color)
-    }
-}
-
-fn report(diagnostic: &Diagnostic, source: &Source, color: bool) -> Report {
-    Report {
-        severity: diagnostic.severity,
-        location: Some(source.location(diagnostic.span)),
-        message: diagnostic.message.clone(),
-        rendered: render(diagnostic, source, color),
+        Report::new(diagnostic, source, self.options.color)
     }
 }
 
@@ -240,7 +255,6 @@ fn complaint_place(line: &str) -> Option<Location> {
     Some(Location { file: parts.next()?.to_string(), line, column })
 }
 
-/// The front end has broken its promise. The user can do nothing about it except tell us.
 fn our_own_fault(faults: &[leno_ir::validate::Invalid], program: &Program) -> Report {
     let first = faults.first().map(|fault| fault.explain(program)).unwrap_or_default();
     let message = format!("Leno made an invalid program of this, which is a bug in Leno: {first}");

@@ -54,19 +54,34 @@ impl Properties {
         }
     }
 
+    /// Flag by flag.
+    fn combine(self, others: Properties, of: impl Fn(bool, bool) -> bool) -> Properties {
+        Properties {
+            assertion: of(self.assertion, others.assertion),
+            race: of(self.race, others.race),
+            deadlock: of(self.deadlock, others.deadlock),
+            memory: of(self.memory, others.memory),
+            bounds: of(self.bounds, others.bounds),
+            overflow: of(self.overflow, others.overflow),
+            leak: of(self.leak, others.leak),
+            memtrack: of(self.memtrack, others.memtrack),
+            other: of(self.other, others.other),
+        }
+    }
+
     /// These, and others.
     pub fn and(self, others: Properties) -> Properties {
-        Properties {
-            assertion: self.assertion || others.assertion,
-            race: self.race || others.race,
-            deadlock: self.deadlock || others.deadlock,
-            memory: self.memory || others.memory,
-            bounds: self.bounds || others.bounds,
-            overflow: self.overflow || others.overflow,
-            leak: self.leak || others.leak,
-            memtrack: self.memtrack || others.memtrack,
-            other: self.other || others.other,
-        }
+        self.combine(others, |here, there| here || there)
+    }
+
+    /// Those that are asked for here and there.
+    pub fn in_common(self, others: Properties) -> Properties {
+        self.combine(others, |here, there| here && there)
+    }
+
+    /// Those that are asked for here, and not there.
+    pub fn without(self, others: Properties) -> Properties {
+        self.combine(others, |here, there| here && !there)
     }
 
     /// What is not looked for here, but ends executions all the same: undefined behaviour, beyond which a program

@@ -83,7 +83,8 @@ pub enum Command {
     #[command(after_help = "Examples:\n  \
         leno dump --ir examples/peterson.c\n  \
         leno dump --cfg examples/peterson.c | dot -Tsvg > peterson.svg\n  \
-        leno dump --skeleton examples/bank_account.c")]
+        leno dump --skeleton examples/bank_account.c\n  \
+        leno dump --dfg --dot examples/bank_account.c | dot -Tsvg > flow.svg")]
     Dump(Dump),
     /// Write the representation back as C
     ///
@@ -307,7 +308,8 @@ impl From<Replaying> for Confinement {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Engine {
-    /// The staged engine, and exploration where that has no verdict
+    /// The staged engine, the prover beside it if it takes longer than a second, and exploration where they have no
+    /// verdict
     Auto,
     /// Explore every schedule that makes a difference
     Explore,
@@ -315,6 +317,8 @@ pub enum Engine {
     States,
     /// Summarise the threads, and ask the solver about all schedules at once
     Staged,
+    /// Prove assertions, overflows and races for any number of threads, by invariants
+    Prove,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -369,9 +373,12 @@ pub struct Dump {
     pub program: Sources,
     #[command(flatten)]
     pub what: DumpWhat,
-    /// The skeleton for Graphviz
-    #[arg(long, requires = "skeleton")]
+    /// The skeleton, or the data flow graph, for Graphviz
+    #[arg(long, conflicts_with_all = ["ir", "cfg"])]
     pub dot: bool,
+    /// With --dfg: take the program as a library, as `leno prove --entry` does
+    #[arg(long, value_name = "FUNCTIONS", value_delimiter = ',', requires = "dfg")]
+    pub entry: Vec<String>,
     /// With --skeleton: how often loops go round, if that depends on anything
     #[arg(long, value_name = "N", default_value_t = 2)]
     pub unwind: u32,
@@ -389,6 +396,10 @@ pub struct DumpWhat {
     /// What the staged engine makes of it: the accesses of each thread to what they share, with their conditions
     #[arg(long)]
     pub skeleton: bool,
+    /// The prover's data flow graph: which definition of a memory location may reach which use, in a thread (->) and
+    /// from other threads (~>)
+    #[arg(long)]
+    pub dfg: bool,
 }
 
 #[derive(Args, Debug)]
@@ -406,7 +417,7 @@ pub struct EmitC {
 /// The program, and how to read it.
 #[derive(Args, Clone, Debug)]
 pub struct Sources {
-    /// C files (`.i` files are taken as preprocessed); together they are one program
+    /// C files (`.i` files are taken as preprocessed), which together are one program; or one Boolean program (`.bp`)
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     /// Search a directory for headers

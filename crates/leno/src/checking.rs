@@ -1,5 +1,6 @@
 //! Checking a program: engines by turns, and what they find, forced on the real program.
 
+use crate::proving::Proved;
 use leno_bmc::StagedEngine;
 use leno_engine::{
     Assumption, Context, Counterexample, Covered, Engine, Outcome, Progress, Properties, Reason, Reported,
@@ -133,11 +134,13 @@ pub fn check_all(program: &Program, options: &CheckOptions) -> Vec<Checked> {
 }
 
 /// Engines by turns, and how long each turn takes at most: most programs are decided in the first second by the staged
-/// engine, and most of the others by the search of all states, if there are few. The one that lacks nothing but time has
+/// engine, and most of the others by the search of all states, if there are few. What has no bound needs an invariant, which
+/// the prover has soon or never. The one that lacks nothing but time has
 /// what is left in the end, the staged engine first of all.
-const TURNS: [(EngineChoice, Duration); 5] = [
+const TURNS: [(EngineChoice, Duration); 6] = [
     (EngineChoice::Staged, Duration::from_secs(1)),
     (EngineChoice::States, Duration::from_secs(1)),
+    (EngineChoice::Prove, Duration::from_secs(4)),
     (EngineChoice::Staged, Duration::from_secs(6)),
     (EngineChoice::States, Duration::from_secs(6)),
     (EngineChoice::Explore, Duration::from_secs(5)),
@@ -149,12 +152,12 @@ const WAKEUPS_LOOK: Duration = Duration::from_secs(5);
 /// How long ends that were not asked for are looked for, however soon there was an answer to what was asked for.
 const SHORTEST_LOOK: Duration = Duration::from_secs(2);
 
-struct Checking<'a> {
-    facts: &'a Facts<'a>,
-    options: &'a CheckOptions,
-    task: Task,
-    timeout: Option<Duration>,
-    start: Instant,
+pub(crate) struct Checking<'a> {
+    pub(crate) facts: &'a Facts<'a>,
+    pub(crate) options: &'a CheckOptions,
+    pub(crate) task: Task,
+    pub(crate) timeout: Option<Duration>,
+    pub(crate) start: Instant,
 }
 
 impl<'a> Checking<'a> {
@@ -166,6 +169,7 @@ impl<'a> Checking<'a> {
     fn decide(&self) -> Checked {
         self.explained(match self.options.engine {
             EngineChoice::Auto => self.by_turns(),
+            EngineChoice::Prove => self.prove(),
             engine => self.ask(self.engine(engine), self.timeout),
         })
     }
@@ -237,7 +241,7 @@ impl<'a> Checking<'a> {
         checked
     }
 
-    fn time_left(&self) -> Option<Duration> {
+    pub(crate) fn time_left(&self) -> Option<Duration> {
         self.timeout.map(|timeout| timeout.saturating_sub(self.start.elapsed()))
     }
 
@@ -246,11 +250,14 @@ impl<'a> Checking<'a> {
     }
 
     /// Each engine in its turn, until one has a verdict. An engine that lacked something else than time is not asked
-    /// again, and what the staged engine lacked is what is said in the end.
+    /// again, and what the staged engine lacked is what is said in the end. What the prover has proved is not asked again.
     fn by_turns(&self) -> Checked {
+        let mut rest = Checking { task: self.task.clone(), ..*self };
+        let mut proved: Option<Proved> = None;
         let mut without_verdict: Vec<(EngineChoice, Checked)> = Vec::new();
-        let rest = [EngineChoice::Staged, EngineChoice::Explore, EngineChoice::States].map(|engine| (engine, None));
-        for (engine, turn) in TURNS.map(|(engine, turn)| (engine, Some(turn))).into_iter().chain(rest) {
+        let last_turns = [EngineChoice::Staged, EngineChoice::Explore, EngineChoice::States];
+        let turns = TURNS.map(|(engine, turn)| (engine, Some(turn)));
+        for (engine, turn) in turns.into_iter().chain(last_turns.map(|engine| (engine, None))) {
             let last = without_verdict.iter().rposition(|(asked, _)| *asked == engine);
             if last.is_some_and(|last| !lacked_time(&without_verdict[last].1)) {
                 continue;
@@ -259,20 +266,28 @@ impl<'a> Checking<'a> {
                 break;
             }
             let turn = turn.or(self.time_left());
-            let checked =
-                self.ask(self.engine(engine), turn.map(|turn| self.time_left().map_or(turn, |left| left.min(turn))));
+            let turn = turn.map(|turn| self.time_left().map_or(turn, |left| left.min(turn)));
+            if engine == EngineChoice::Prove {
+                proved = self.prove_a_part(turn);
+                if let Some(safe) = proved.as_ref().and_then(|proved| self.verdict_of(proved)) {
+                    return safe;
+                }
+                rest.task = proved.as_ref().map_or(rest.task, |proved| self.without(proved));
+                continue;
+            }
+            let checked = rest.ask(self.engine(engine), turn);
             if checked.assumptions.iter().any(needs_signals) && engine == EngineChoice::Staged && !self.is_over() {
-                return self.look_for_wakeups(checked);
+                return self.with(proved.as_ref(), rest.look_for_wakeups(checked));
             }
             if !matches!(checked.verdict, Verdict::Unknown(_)) {
-                return checked;
+                return self.with(proved.as_ref(), checked);
             }
             match last {
                 Some(last) => without_verdict[last] = (engine, checked),
                 None => without_verdict.push((engine, checked)),
             }
         }
-        without_verdict.swap_remove(0).1
+        self.with(proved.as_ref(), without_verdict.swap_remove(0).1)
     }
 
     fn engine(&self, choice: EngineChoice) -> &dyn Engine {
@@ -302,11 +317,11 @@ impl<'a> Checking<'a> {
     }
 
     /// What one engine says, and what becomes of that on the real program.
-    fn ask(&self, engine: &dyn Engine, timeout: Option<Duration>) -> Checked {
+    pub(crate) fn ask(&self, engine: &dyn Engine, timeout: Option<Duration>) -> Checked {
         self.concluded(self.outcome(engine, timeout))
     }
 
-    fn outcome(&self, engine: &dyn Engine, timeout: Option<Duration>) -> Outcome {
+    pub(crate) fn outcome(&self, engine: &dyn Engine, timeout: Option<Duration>) -> Outcome {
         let mut limits = Limits::default().with_cancel(&self.options.cancel);
         let memory = self.options.memory.map(|mebibytes| mebibytes.saturating_mul(1 << 20));
         (limits.deadline, limits.memory) = (timeout.map(|timeout| Instant::now() + timeout), memory);
@@ -316,7 +331,7 @@ impl<'a> Checking<'a> {
         engine.check(self.facts, &task, &context)
     }
 
-    fn concluded(&self, outcome: Outcome) -> Checked {
+    pub(crate) fn concluded(&self, outcome: Outcome) -> Checked {
         let Outcome { verdict, covered, mut assumptions, statistics } = outcome;
         if matches!(verdict, leno_engine::Verdict::Safe) {
             assumptions.extend(assumed_surroundings(self.facts.program()));

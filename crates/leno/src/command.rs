@@ -165,11 +165,13 @@ fn execute_prove(prove: &Prove) -> Result<Status, Status> {
     sources.entries = uses.functions();
     let compiled = match prove.entry.is_empty() {
         true => load_to_run(&sources, &prove.args)?,
+        // (In a Boolean program, threads start in the middle of functions.)
+        false if is_boolean(&sources) => load_open(&sources, &prove.entry)?,
         false => load(&sources)?,
     };
     let opened = match prove.entry.is_empty() {
-        true => Ok((compiled.program.clone(), Vec::new())),
-        false => leno::open_library(&compiled, &uses),
+        false if !is_boolean(&sources) => leno::open_library(&compiled, &uses),
+        _ => Ok((compiled.program.clone(), Vec::new())),
     };
     let replicated =
         opened.and_then(|(program, notes)| Ok((leno_prove::replicate(&program, &prove.replicate)?, notes)));
@@ -372,9 +374,14 @@ fn engine(check: &Check) -> Result<EngineChoice, Status> {
             );
             Err(Status::BadInput)
         }
+        Engine::Prove if is_bounded || check.preemptions.is_some() => {
+            say("error: the prover has no bounds\n  = help: --engine staged has\n");
+            Err(Status::BadInput)
+        }
         Engine::Auto if check.preemptions.is_some() => Ok(EngineChoice::Explore),
         Engine::Auto => Ok(EngineChoice::Auto),
         Engine::Explore => Ok(EngineChoice::Explore),
+        Engine::Prove => Ok(EngineChoice::Prove),
         Engine::States => Ok(EngineChoice::States),
     }
 }
@@ -575,7 +582,17 @@ fn run_once(run: &Run, compiled: &Compiled, seed: u64) -> Status {
 }
 
 fn execute_dump(dump: &Dump) -> Result<Status, Status> {
-    let compiled = load(&dump.program)?;
+    let compiled = load_open(&dump.program, &dump.entry)?;
+    if dump.what.dfg {
+        let context = leno_engine::Context::default();
+        return match leno_prove::show_data_flow(&Facts::new(&compiled.program), &context, dump.dot) {
+            Ok(text) => print(&text),
+            Err(reason) => {
+                say(&format!("error: there is no data flow graph: {reason}\n"));
+                Err(Status::NoVerdict)
+            }
+        };
+    }
     if dump.what.skeleton {
         let picture = if dump.dot { leno_bmc::Picture::Dot } else { leno_bmc::Picture::Text };
         let unwinding = Unwinding { fixed: Some(dump.unwind), named: Vec::new() };
@@ -610,8 +627,21 @@ pub(crate) fn write_file(path: &Path, text: &str) -> Result<(), Status> {
 
 /// Reads the program, and says what is to be said about it.
 pub(crate) fn load(sources: &Sources) -> Result<Compiled, Status> {
+    load_open(sources, &[])
+}
+
+fn is_boolean(sources: &Sources) -> bool {
+    sources.files.first().is_some_and(|file| leno::is_boolean(file))
+}
+
+/// The same; any number of threads run these functions, if there are any.
+fn load_open(sources: &Sources, entry: &[String]) -> Result<Compiled, Status> {
     let inputs: Vec<Input> = sources.files.iter().cloned().map(Input::File).collect();
-    match leno::compile(&inputs, &reading(sources)) {
+    let compiled = match entry.is_empty() {
+        true => leno::compile(&inputs, &reading(sources)),
+        false => leno::compile_open(&inputs, entry, &reading(sources)),
+    };
+    match compiled {
         Ok(compiled) => {
             compiled.warnings.iter().for_each(|warning| say(&warning.rendered));
             Ok(compiled)

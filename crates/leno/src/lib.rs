@@ -50,10 +50,12 @@ mod checking;
 mod execution;
 mod library;
 mod linearizing;
+mod proving;
+mod reading;
 
 pub use checking::{CheckOptions, Checked, EngineChoice, Verdict, check_all, check_program, replay_machine};
 pub use execution::{Frame, Position, Run, RunOptions, run, run_in};
-pub use leno_c::driver::{Compiled, Failure, Input, Options, Report, compile};
+pub use leno_c::driver::{Compiled, Failure, Input, Options, Report};
 pub use leno_engine::{
     Assumption, Bounds, Cancel, Covered, Progress, Properties, Reason, SourcePlace, Statistics, Task, Unknown,
     Unwinding,
@@ -64,10 +66,11 @@ pub use leno_linear::{ClientOptions, OperationNames};
 pub use leno_predict::{PredictOptions, Prediction, Verdict as PredictionVerdict};
 pub use library::{Uses, open_library};
 pub use linearizing::{LinearizeError, LinearizeOptions, Linearized, linearize};
+pub use reading::{compile, compile_open, is_boolean};
 
 use std::path::Path;
 
-/// Reads one C file.
+/// Reads one file.
 pub fn compile_file(path: impl AsRef<Path>) -> Result<Compiled, Failure> {
     compile(&[Input::File(path.as_ref().to_path_buf())], &Options::default())
 }

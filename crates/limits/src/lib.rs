@@ -38,22 +38,31 @@ pub enum Stop {
 
 /// A request to stop, from another thread or from a signal handler. All clones are one.
 #[derive(Clone, Default, Debug)]
-pub struct Cancel(Arc<AtomicU8>);
+pub struct Cancel {
+    requested: Arc<AtomicU8>,
+    /// A request there is one here, too.
+    above: Option<Arc<Cancel>>,
+}
 
 impl Cancel {
     const NONE: u8 = 0;
     const REQUESTED: u8 = 1;
     const MEMORY: u8 = 2;
 
+    /// Stops what is asked to stop here, and by itself only that.
+    pub fn below(&self) -> Cancel {
+        Cancel { requested: Arc::default(), above: Some(Arc::new(self.clone())) }
+    }
+
     /// Asks to stop, for this reason. The first reason is kept.
     pub fn request(&self, why: Stop) {
         let reason = if why == Stop::Memory { Cancel::MEMORY } else { Cancel::REQUESTED };
-        let _ = self.0.compare_exchange(Cancel::NONE, reason, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.requested.compare_exchange(Cancel::NONE, reason, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     pub fn requested(&self) -> Option<Stop> {
-        match self.0.load(Ordering::Relaxed) {
-            Cancel::NONE => None,
+        match self.requested.load(Ordering::Relaxed) {
+            Cancel::NONE => self.above.as_ref().and_then(|above| above.requested()),
             Cancel::MEMORY => Some(Stop::Memory),
             _ => Some(Stop::Cancelled),
         }
@@ -154,6 +163,16 @@ fn resident_bytes() -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_request_reaches_what_is_below() {
+        let all = Cancel::default();
+        let (one, other) = (all.below(), all.below());
+        one.request(Stop::Cancelled);
+        assert_eq!((all.requested(), one.requested(), other.requested()), (None, Some(Stop::Cancelled), None));
+        all.request(Stop::Memory);
+        assert_eq!((one.requested(), other.requested()), (Some(Stop::Cancelled), Some(Stop::Memory)));
+    }
 
     #[test]
     fn what_has_been_stopped_stays_stopped() {

@@ -41,7 +41,10 @@ pub struct Harness<'a> {
 }
 
 /// Orders of calls, and the results of each call in each of them.
-pub type Explained = Vec<(Vec<usize>, Vec<Vec<i64>>)>;
+pub type Explained = Vec<ExplainedOrder>;
+
+/// An order of calls, and the results by call.
+pub type ExplainedOrder = (Vec<usize>, Vec<Vec<i64>>);
 
 impl Harness<'_> {
     /// Reads an order from standard input, a letter for each call (`a` is the first), makes the calls in that order, and prints
@@ -255,7 +258,7 @@ impl Harness<'_> {
         let _ = writeln!(text, "static const unsigned char leno_thread_of[] = {{{}}};", threads.join(","));
         let _ = writeln!(text, "static const unsigned char leno_position[] = {{{}}};", positions.join(","));
         let _ = writeln!(text, "enum {{ LENO_ORDERS = {} }};", explained.len());
-        let rows = |row: &dyn Fn(&(Vec<usize>, Vec<Vec<i64>>)) -> String| {
+        let rows = |row: &dyn Fn(&ExplainedOrder) -> String| {
             explained.iter().map(|order| format!("{{{}}}", row(order))).collect::<Vec<_>>().join(",\n    ")
         };
         let orders = rows(&|(order, _)| order.iter().map(usize::to_string).collect::<Vec<_>>().join(","));

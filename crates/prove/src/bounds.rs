@@ -66,7 +66,7 @@ pub fn is_checked(code: &Code<'_, '_>, node: NodeId, op: &Op) -> bool {
 fn writes_outside(program: &Program, op: &Op) -> bool {
     let Op::Call { callee: Callee::Direct(id), .. } = op else { return true };
     match &program.functions[*id].body {
-        Body::External(external) => !external.pure && !(external.known && external.writes.is_empty()),
+        Body::External(external) => !(external.pure || external.known && external.writes.is_empty()),
         Body::Blocks(_) => false,
     }
 }
@@ -189,7 +189,7 @@ impl<'p> Evaluator<'_, 'p> {
         };
         match expr {
             Expr::Object(id) => start(AbstractObject::Static(*id)),
-            Expr::Slot(slot) => start(AbstractObject::Slot(self.code.frames[frame].func, *slot)),
+            Expr::Slot(slot) => start(AbstractObject::Slot(self.code.func_of(frame), *slot)),
             Expr::Local(local) => self.reach_of_variable(state, Variable::Register(frame, *local), fuel),
             Expr::Binary(BinaryOp::PtrAdd, operands) => {
                 let mut reach = self.reach(state, frame, &operands[0], fuel)?;
@@ -225,7 +225,7 @@ impl<'p> Evaluator<'_, 'p> {
 
     /// Where a register points that is only ever set by loads of pointers, in any state.
     fn reach_by_loads(&self, frame: FrameId, local: LocalId) -> Option<Reach<'p>> {
-        let func = self.code.frames[frame].func;
+        let func = self.code.func_of(frame);
         let mut targets: BTreeMap<AbstractId, Vec<i64>> = BTreeMap::new();
         for load in self.code.pointers.loads(func, local)? {
             let bytes = load.ty.bytes(self.code.program().model);
@@ -248,7 +248,7 @@ impl<'p> Evaluator<'_, 'p> {
 
     /// What is known of an address in any state.
     fn reach_by_facts(&self, frame: FrameId, expr: &Expr) -> Option<Reach<'p>> {
-        let (facts, func) = (self.code.facts, self.code.frames[frame].func);
+        let (facts, func) = (self.code.facts, self.code.func_of(frame));
         let number = facts.offsets().number(facts.program(), func, expr);
         let offsets = number.few()?;
         let objects = facts.points_to().points_to(func, expr);

@@ -3,57 +3,167 @@
 use crate::cells::{CellId, Cells};
 use crate::coarsen::{Coarsened, Coarsening};
 use crate::code::{Code, NodeId, StopId};
-use crate::machine::Failure;
+use crate::machine::{Failure, Machine};
 use crate::state::{Definition, State, Value, Variable};
 use crate::states::States;
 use leno_domains::{Numbers, Octagon, Side};
 use leno_ir::index::IndexVec;
-use leno_ir::program::{Body, Place, Program, Span};
+use leno_ir::program::{Body, Op, Place, Program, Span};
+use leno_ir::visit::AccessKind;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The reason, and what to try.
+/// Why an assertion was not proved.
+#[derive(Clone, Debug)]
+pub struct Explanation {
+    /// Which assertion.
+    pub reason: String,
+    /// A line each: what is possible there as far as the invariants know, and who has made it possible.
+    pub details: Vec<String>,
+    /// What to try.
+    pub advice: String,
+}
+
+/// So many stores of other threads are named.
+const MOST_SPOILERS: usize = 5;
+
 pub fn failure<'p>(
     code: &Code<'_, 'p>,
     cells: &Cells,
     coarsening: &Coarsening<'_, 'p>,
     found: &Coarsened<'p>,
     failure: &Failure<'p>,
-) -> (String, String) {
+) -> Explanation {
     let program = code.program();
-    let mut reason = format!("the assertion at {} was not proved", place(code, failure.node));
+    let what = match code.instruction(failure.node) {
+        Some(Op::Assert { message, .. }) if !program.texts[*message].is_empty() => {
+            format!(" ({})", program.texts[*message])
+        }
+        _ => String::new(),
+    };
+    let reason = format!("the assertion at {}{what} was not proved", place(code, failure.node));
     let relevant = relevant(&failure.state);
+    let mut details =
+        vec![format!("there, the invariants cannot exclude: {}", possible(code, cells, failure, &relevant))];
+    let spoilers = spoilers(code, coarsening.machine(), found, failure, &relevant);
+    for (thread, place, text, names) in spoilers.iter().take(MOST_SPOILERS) {
+        let text = if text.is_empty() { String::new() } else { format!(" (`{text}`)") };
+        details.push(format!("{names} may be changed meanwhile by another thread, of `{thread}`, at {place}{text}"));
+    }
+    if spoilers.len() > MOST_SPOILERS {
+        details.push(format!("and at {} more places", spoilers.len() - MOST_SPOILERS));
+    }
+    let names: BTreeSet<&str> = spoilers.iter().map(|(.., names)| names.as_str()).collect();
+    let advice = match names.into_iter().collect::<Vec<_>>().as_slice() {
+        [] => "look for a violation with leno check; no other thread is to blame, so a stronger condition of a loop \
+               or a bound on an input may help"
+            .to_string(),
+        names => format!(
+            "look for a violation with leno check; if there is none, let one lock, or atomic sections, protect every \
+             access to {}",
+            names.join(" and ")
+        ),
+    };
+    Explanation { reason, details, advice }
+}
+
+/// What the assertion reads, as far as it is known.
+fn possible(code: &Code<'_, '_>, cells: &Cells, failure: &Failure<'_>, relevant: &BTreeSet<CellId>) -> String {
+    let program = code.program();
     let mut known: Vec<String> = Vec::new();
-    for cell in &relevant {
+    let mut add = |text: String| {
+        if !known.contains(&text) {
+            known.push(text);
+        }
+    };
+    for cell in relevant {
         let value = failure.state.value(Variable::Cell(*cell));
         let shown = value.map_or("anything".to_string(), |value| show(&value));
-        known.push(format!("`{}` may be {shown}", cells.name(code.facts, *cell)));
+        add(format!("`{}` is {shown}", cells.name(code.facts, *cell)));
     }
     for (frame, local, value) in failure.state.registers() {
         let name = &program.functions[code.func_of(frame)].locals[local].name;
         if !name.is_empty() && frame == code.frame_of(failure.node) {
-            known.push(format!("`{name}` may be {}", show(&value)));
+            add(format!("`{name}` is {}", show(&value)));
         }
     }
-    if !known.is_empty() {
-        reason += &format!(": there {}", known.join(", "));
+    for (cell, value) in failure.state.cells().filter(|(cell, _)| cells.is_shared(*cell)) {
+        add(format!("`{}` is {}", cells.name(code.facts, cell), show(&value)));
     }
-    let mut spoilers: BTreeSet<String> = BTreeSet::new();
-    for (stop, state) in found.invariants.iter_enumerated() {
-        let has_partner = found.pairs.with(stop).next().is_some();
-        if !has_partner {
+    if known.is_empty() { "anything".to_string() } else { known.join(", ") }
+}
+
+/// Who changes these cells while a thread of the same kind is somewhere: thread, place, text, and which cells.
+type Spoiler = (String, String, String, String);
+
+fn spoilers<'p>(
+    code: &Code<'_, 'p>,
+    machine: &Machine<'_, 'p>,
+    found: &Coarsened<'p>,
+    failure: &Failure<'p>,
+    relevant: &BTreeSet<CellId>,
+) -> Vec<Spoiler> {
+    let root = code.root_of(failure.node);
+    let mut writes: BTreeMap<NodeId, BTreeSet<CellId>> = BTreeMap::new();
+    for (stop, states) in found.invariants.iter_enumerated().filter(|(_, states)| !states.is_never()) {
+        let is_beside = |other: StopId| code.root_of(code.stops()[other]) == root;
+        if !found.pairs.with(stop).any(is_beside) {
             continue;
         }
-        let segment = coarsening.machine().run(stop, state);
-        for cell in segment.published.iter().filter(|cell| relevant.contains(cell)) {
-            spoilers.insert(format!("`{}` at {}", cells.name(code.facts, *cell), place(code, code.stops()[stop])));
+        let published = machine.run(stop, states).published;
+        for node in segment(code, stop) {
+            let written = written(code, machine, node).filter(|cell| relevant.contains(cell));
+            // A lock may hide it for a while; in a section only what is left at its end counts.
+            let is_first = node == code.stops()[stop];
+            let written: BTreeSet<CellId> = written.filter(|cell| is_first || published.contains(cell)).collect();
+            if !written.is_empty() {
+                writes.entry(node).or_default().extend(written);
+            }
         }
     }
-    if !spoilers.is_empty() {
-        let list: Vec<String> = spoilers.into_iter().take(5).collect();
-        reason += &format!("; other threads change {}", list.join(", "));
+    let describe = |(node, written): (NodeId, BTreeSet<CellId>)| {
+        let thread = &code.program().functions[code.facts.threads().roots()[code.root_of(node)].function].name;
+        let names = written.iter().map(|cell| format!("`{}`", machine.cells.name(code.facts, *cell)));
+        let names = names.collect::<Vec<_>>().join(" and ");
+        (thread.clone(), place(code, node), text(code.program(), code.place(node)), names)
+    };
+    let all: BTreeSet<Spoiler> = writes.into_iter().map(describe).collect();
+    all.into_iter().collect()
+}
+
+/// The nodes from a stop to the next ones.
+fn segment(code: &Code<'_, '_>, stop: StopId) -> BTreeSet<NodeId> {
+    let mut all = BTreeSet::new();
+    let mut work = vec![code.stops()[stop]];
+    while let Some(node) = work.pop() {
+        if all.insert(node) {
+            work.extend(code.successors(node).into_iter().filter(|next| code.stop(*next).is_none()));
+        }
     }
-    let advice = "look for a violation with leno check, or protect what the assertion reads by a lock";
-    (reason, advice.to_string())
+    all
+}
+
+fn written<'m>(code: &Code<'_, '_>, machine: &'m Machine<'_, '_>, node: NodeId) -> impl Iterator<Item = CellId> + 'm {
+    let (frame, op) = (code.frame_of(node), code.instruction(node));
+    let access = op.and_then(Op::access).filter(|(_, kind)| *kind != AccessKind::Read).map(|(access, _)| access);
+    let cells = match access {
+        None => Vec::new(),
+        Some(access) => machine.candidates(frame, access).unwrap_or_else(|| {
+            let objects = code.facts.points_to().points_to(code.func_of(frame), &access.ptr);
+            objects.iter().flat_map(|object| machine.cells.of_object(object)).map(|(cell, _)| cell).collect()
+        }),
+    };
+    cells.into_iter()
+}
+
+/// What the source says at a place.
+fn text(program: &Program, place: Place) -> String {
+    match &program.functions[place.func].body {
+        Body::Blocks(blocks) => match blocks[place.block].instrs.get(place.index as usize) {
+            Some(instr) => program.texts[instr.span.text].clone(),
+            None => String::new(),
+        },
+        Body::External(_) => String::new(),
+    }
 }
 
 /// The invariants as text: for each place at which a thread may be interrupted, and each function that threads start in, what

@@ -15,6 +15,7 @@
 //! | `interference` | which places two threads may be at together, and what one does to the other (Figure 3) |
 //! | `coarsen` | invariants and interference from each other (Algorithm 1) |
 //! | `conditions`, `formulas` | the invariants once more, as verification conditions for the solver |
+//! | `dataflow` | the data flow graph (Figure 2), for people |
 //! | `races`, `ownership` | which accesses may race |
 //! | `tables` | reads from objects that nothing writes |
 //! | `bounds`, `pointers` | which accesses stay in their objects; where pointers in memory point |
@@ -32,6 +33,7 @@ mod cells;
 mod coarsen;
 mod code;
 mod conditions;
+mod dataflow;
 mod deadlock;
 mod evaluate;
 mod explain;
@@ -138,6 +140,16 @@ pub fn show_invariants(facts: &Facts<'_>, context: &Context, rounds: bool) -> Re
     Ok(text + &explain::invariants(&code, &cells, &found.invariants))
 }
 
+/// The data flow graph of a program (paper 002, Figure 2), as text or for Graphviz; or why there is none.
+pub fn show_data_flow(facts: &Facts<'_>, context: &Context, for_graphviz: bool) -> Result<String, String> {
+    let code = Code::with_whole_sections(facts).map_err(|refusal| refusal.reason)?;
+    let cells = Cells::new(&code);
+    let mut coarsening = Coarsening::new(&code, &cells, &context.limits, precise(&code));
+    let found = coarsening.coarsen().ok_or("the invariants could not be computed within the limits")?;
+    let graph = dataflow::DataFlow::new(coarsening.machine(), &found);
+    Ok(if for_graphviz { graph.dot() } else { graph.text() })
+}
+
 /// The more places there are, the fewer states of each are told apart.
 fn precise(code: &Code<'_, '_>) -> Precision {
     Precision { rule: Rule::Connected, states: (12_000 / code.stops().len().max(1)).clamp(4, 64) }
@@ -150,7 +162,7 @@ struct Unproved {
     /// A line each.
     details: Vec<String>,
     /// Where assertions are counted, and what was proved of them was confirmed.
-    tally: Option<Tally>,
+    tally: Option<Box<Tally>>,
 }
 
 impl Unproved {
@@ -225,7 +237,8 @@ fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Sta
         let closer = Question { code: whole, assertions: &assertions, ..question };
         match closer.prove(precise(whole), statistics) {
             Ok(tally) => return Ok(closer.proved(&tally, statistics)),
-            Err(other) if other.proved() > unproved.proved() => unproved = other,
+            // (What was computed to its end explains best.)
+            Err(other) if other.proved() >= unproved.proved() && !other.details.is_empty() => unproved = other,
             Err(_) => {}
         }
     }
@@ -282,10 +295,12 @@ impl<'a, 'p> Question<'a, 'p> {
         let failures = self.failures(&machine, &found)?;
         let example = failures.by_place.first_key_value().map(|(_, first)| first);
         let explained = example.map(|first| explain::failure(self.code, self.cells, &coarsening, &found, first));
-        if let Some((reason, advice)) = explained.clone().filter(|_| !self.is_counted()) {
+        if let Some(explain::Explanation { reason, mut details, advice }) =
+            explained.clone().filter(|_| !self.is_counted())
+        {
             let others: BTreeSet<String> =
                 failures.by_place.keys().skip(1).map(|place| explain::at(self.facts.program(), *place)).collect();
-            let details = others.into_iter().map(|place| format!("nor was the assertion at {place} proved")).collect();
+            details.extend(others.into_iter().map(|place| format!("nor was the assertion at {place} proved")));
             return Err(Unproved { details, ..Unproved::because(reason, advice) });
         }
         if self.asked.race {
@@ -304,20 +319,21 @@ impl<'a, 'p> Question<'a, 'p> {
         statistics.count("of them for the solver", count.solved);
         let tally = self.assertions.count(&failures.nodes, &failures.visited);
         match explained {
-            Some((why, advice)) => Err(self.unproved(tally, &why, advice)),
+            Some(explanation) => Err(self.unproved(tally, explanation)),
             None => Ok(tally),
         }
     }
 
     /// What was not proved of the assertions that are counted.
-    fn unproved(&self, tally: Tally, why: &str, advice: String) -> Unproved {
+    fn unproved(&self, tally: Tally, example: explain::Explanation) -> Unproved {
         let at = |place: Place| explain::at(self.facts.program(), place);
         let list = tally.unproved.iter();
         let mut details: Vec<String> =
             list.map(|(place, kind)| format!("not proved: {} at {}", kind.describe(), at(*place))).collect();
-        details.push(format!("for example, {why}"));
+        details.push(format!("for example, {}", example.reason));
+        details.extend(example.details);
         let reason = tally.summary();
-        Unproved { details, tally: Some(tally), ..Unproved::because(reason, advice) }
+        Unproved { details, tally: Some(Box::new(tally)), ..Unproved::because(reason, example.advice) }
     }
 
     /// Assertions that the domains cannot decide may still follow from the invariants; accesses are decided by the domains.

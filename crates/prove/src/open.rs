@@ -46,6 +46,9 @@ pub fn open(program: &Program, library: &Library) -> Result<(Program, Vec<String
     harness.finish()
 }
 
+/// The register that a result is in, and its type.
+type Returned = (LocalId, Type);
+
 struct Harness<'l> {
     program: Program,
     library: &'l Library,
@@ -73,8 +76,7 @@ impl Harness<'_> {
         let library = self.library;
         let end = |harness: &Self| BlockId::new(harness.blocks.len() + 1);
         for name in &library.init {
-            let (mut instrs, call, result) = self.call(name)?;
-            instrs.push(call);
+            let (instrs, result) = self.call(name)?;
             let next = end(self);
             let Some((result, Type::Int(bits))) = result else {
                 self.block(instrs, TerminatorKind::Goto(next));
@@ -98,9 +100,7 @@ impl Harness<'_> {
         if !library.exit.is_empty() {
             let mut all = Vec::new();
             for name in &library.exit {
-                let (instrs, call, _) = self.call(name)?;
-                all.extend(instrs);
-                all.push(call);
+                all.extend(self.call(name)?.0);
             }
             let exit = self.block(all, TerminatorKind::Return(None));
             cases.push((library.entries.len() as u128, exit));
@@ -117,13 +117,14 @@ impl Harness<'_> {
         Ok((id, function.ret))
     }
 
-    /// The instructions that make the arguments, the call, and where its result is.
-    fn call(&mut self, name: &str) -> Result<(Vec<Instr>, Instr, Option<(LocalId, Type)>), String> {
+    /// The instructions that make the arguments and the call, and where its result is.
+    fn call(&mut self, name: &str) -> Result<(Vec<Instr>, Option<Returned>), String> {
         let (id, ret) = self.function(name)?;
-        let (instrs, args) = self.arguments(name, id);
+        let (mut instrs, args) = self.arguments(name, id);
         let result = ret.map(|ty| (self.local(ty), ty));
         let call = Op::Call { dst: result.map(|(dst, _)| dst), callee: Callee::Direct(id), args };
-        Ok((instrs, instr(call), result))
+        instrs.push(instr(call));
+        Ok((instrs, result))
     }
 
     fn arguments(&mut self, name: &str, id: FuncId) -> (Vec<Instr>, Vec<Expr>) {

@@ -68,6 +68,22 @@ pub fn no_ends(ends: &Properties, why: &str) -> String {
     format!("no execution ends in {}, which {why}", named.join(", or in "))
 }
 
+/// What was proved of these properties: `no assertion fails, no data race`.
+pub fn absent(properties: &Properties) -> String {
+    let kinds = [
+        (properties.assertion, "no assertion fails"),
+        (properties.overflow, "no signed overflow"),
+        (properties.race, "no data race"),
+        (properties.deadlock, "no deadlock"),
+        (properties.memory, "no invalid access to memory"),
+        (properties.leak, "no leak"),
+        (properties.memtrack, "no lost memory"),
+        (properties.other, "no division by zero and no misuse of locks, threads or functions"),
+    ];
+    let named: Vec<&str> = kinds.iter().filter(|(is_meant, _)| *is_meant).map(|(_, name)| *name).collect();
+    named.join(", ")
+}
+
 /// The warning that a verdict assumes sequential consistency although this access asks for less.
 pub fn weak_order(program: &Program, span: Span) -> String {
     let mut out = "warning: this atomic access has a memory order weaker than `seq_cst`\n".to_string();

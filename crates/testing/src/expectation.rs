@@ -1,4 +1,4 @@
-//! What a test program says about itself, in `//~` comments.
+//! What a test program, in C or Boolean, says about itself in `//~` comments.
 //!
 //! | comment | meaning |
 //! |---|---|
@@ -85,7 +85,9 @@ impl Expectation {
     /// Reads a program's expectations; a comment that says nothing known is an error.
     pub fn read(file: &Path) -> Result<Expectation, String> {
         let text = fs::read_to_string(file).map_err(|error| format!("{}: {error}", file.display()))?;
-        let mut expectation = Expectation { file: file.to_path_buf(), seeds: 1, ..Expectation::default() };
+        // (No compiler knows Boolean programs.)
+        let without_gcc = leno::is_boolean(file);
+        let mut expectation = Expectation { file: file.to_path_buf(), seeds: 1, without_gcc, ..Expectation::default() };
         let mut stdout = String::new();
         let mut is_heading = true;
         let mut property = String::new();
@@ -224,7 +226,7 @@ fn gather(directory: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
         let path = entry?.path();
         if path.is_dir() {
             gather(&path, files)?;
-        } else if path.extension().is_some_and(|extension| extension == "c") {
+        } else if path.extension().is_some_and(|extension| extension == "c" || extension == "bp") {
             files.push(path);
         }
     }

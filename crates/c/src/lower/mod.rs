@@ -52,9 +52,10 @@ pub use assemble::lower;
 pub use builder::{FunctionBuilder, plain_access};
 pub use hook::{Argument, LibraryCall, Lowered};
 pub use link::Link;
-pub use pointees::{Pointee, pointees};
+pub use pointees::{Pointee, Pointees, pointees};
 pub use scalar::{Scalar, zero};
 pub use signature::Signature;
+pub use text::Texts;
 
 use crate::diagnostic::Diagnostic;
 use crate::source::Source;

@@ -19,10 +19,10 @@ pub struct Pointee {
 }
 
 /// By function, and by parameter of the representation: what it points to, if it is a pointer.
-pub fn pointees<'u>(
-    units: impl Iterator<Item = &'u Unit>,
-    functions: &[String],
-) -> BTreeMap<String, Vec<Option<Pointee>>> {
+pub type Pointees = BTreeMap<String, Vec<Option<Pointee>>>;
+
+/// By function, and by parameter of the representation: what it points to, if it is a pointer.
+pub fn pointees<'u>(units: impl Iterator<Item = &'u Unit>, functions: &[String]) -> Pointees {
     let mut all = BTreeMap::new();
     for unit in units {
         let is_named = |name: &String| functions.contains(name);

@@ -12,7 +12,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 /// Longer pieces are cut: a person wants to recognise the place, not to read it.
 const LONGEST_TEXT: usize = 80;
 
-pub(super) struct Texts {
+/// The files and pieces of text of a program that is being written.
+pub struct Texts {
     pub files: IndexVec<FileId, String>,
     pub texts: IndexVec<TextId, String>,
     file_ids: HashMap<String, FileId>,
@@ -25,6 +26,7 @@ pub(super) struct Texts {
 }
 
 impl Texts {
+    /// Of a program that is made of so many files.
     pub fn new(units: usize) -> Texts {
         let mut texts = Texts {
             files: IndexVec::new(),
@@ -54,6 +56,7 @@ impl Texts {
         }
     }
 
+    /// A place in the text of a file, by its number.
     pub fn span(&mut self, source: &Source, unit: usize, place: source::Span) -> Span {
         if let Some((last_unit, last_place, span)) = self.last
             && last_unit == unit

@@ -187,3 +187,45 @@ fn an_unasked_end_has_a_witness() {
     let asked = leno(&scratch, &["check", "--no-replay", "--property", "assert,memsafety", "end.c"]);
     assert_eq!(asked.ending, Ending::Status(1), "{}", said(&asked));
 }
+
+/// Threads without end: only an invariant decides it.
+fn endless(in_thread: &str) -> String {
+    format!(
+        "#include <pthread.h>\n#include <assert.h>\npthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; int x;\n\
+         void *t(void *a) {{\n  pthread_mutex_lock(&lock); x = 1; assert(x == 1); x = 0; pthread_mutex_unlock(&lock);\n\
+         {in_thread}\n  return 0;\n}}\n\
+         int main(void) {{ for (;;) {{ pthread_t p; pthread_create(&p, 0, t, 0); }} }}\n"
+    )
+}
+
+#[test]
+fn the_prover_decides_what_needs_invariants() {
+    let scratch = Scratch::new();
+    scratch.write("safe.c", endless(""));
+    scratch.write("unsafe.c", endless("assert(x == 0);"));
+    scratch.write("cut_short.c", endless("if (*(int *)a) return a;"));
+    let check = |options: &[&str], file: &str| {
+        let finished = leno(&scratch, &[&["check", "--no-replay"], options, &[file]].concat());
+        (finished.ending, said(&finished))
+    };
+    for property in ["assert", "race", "assert,race"] {
+        let (ending, text) = check(&["--property", property], "safe.c");
+        assert_eq!(ending, Ending::Status(0), "{text}");
+        assert!(text.starts_with("SAFE: proved for any number of threads"), "{text}");
+        assert!(text.contains("\n  = by the prover, with invariants"), "{text}");
+    }
+    assert_eq!(check(&["--property", "assert"], "unsafe.c").0, Ending::Status(1));
+    let (ending, text) = check(&["--property", "assert"], "cut_short.c");
+    assert_eq!(ending, Ending::Status(2), "{text}");
+    assert!(text.starts_with("UNKNOWN: an execution ends in what was not looked for: null dereference"), "{text}");
+    let (ending, text) = check(&["--engine", "prove"], "safe.c");
+    assert_eq!(ending, Ending::Status(2), "{text}");
+    assert!(text.contains("\n  = proved for any number of threads: no assertion fails, no data race\n"), "{text}");
+    let (ending, text) = check(&["--timeout", "8"], "safe.c");
+    assert_eq!(ending, Ending::Status(2), "{text}");
+    assert!(
+        text.contains("proved for any number of threads, by invariants: no assertion fails, no data race"),
+        "{text}"
+    );
+    assert_eq!(check(&["--engine", "prove", "--unwind", "2"], "safe.c").0, Ending::Status(3));
+}

@@ -332,7 +332,7 @@ fn classify(must: &ForkJoinOrder, uses: &[ThreadUse]) -> Option<SharingClass> {
 /// to others each step writes them.
 fn unordered_object_uses(must: &ForkJoinOrder, pass: &SharingPass) -> BTreeMap<(Location, u32), Vec<ThreadUse>> {
     // (Ordinary accesses that begin within an object, by instance.)
-    let mut plain: BTreeMap<InstanceId, Vec<(u64, u64, &[ThreadUse])>> = BTreeMap::new();
+    let mut plain: BTreeMap<InstanceId, Vec<ByteRange<'_>>> = BTreeMap::new();
     let instances: BTreeSet<InstanceId> = pass.objects.keys().map(|(at, _)| at.instance).collect();
     for ((at, bytes), uses) in pass.uses.iter().filter(|((at, _), _)| instances.contains(&at.instance)) {
         plain.entry(at.instance).or_default().push((at.offset, at.offset + u64::from(*bytes), uses));

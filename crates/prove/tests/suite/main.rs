@@ -2,4 +2,5 @@ mod agreement;
 mod bounds;
 mod programs;
 mod relations;
+mod shown;
 mod waiting;
