@@ -34,6 +34,7 @@
 //!
 //! | file | what is in it |
 //! |---|---|
+//! | `addresses` | where a SAFE depends on which addresses objects have |
 //! | `task` | properties and bounds: what an engine is asked |
 //! | `context` | limits, and progress for others to see |
 //! | `outcome` | verdicts, what they cover and assume, what they took |
@@ -42,6 +43,7 @@
 //! | `surroundings` | what a SAFE assumes of a program's arguments, environment and machine, and of `realloc` |
 //! | `witness` | how violations are claimed, and how the interpreter is led to one |
 
+mod addresses;
 mod context;
 mod orders;
 mod outcome;
@@ -50,6 +52,7 @@ mod surroundings;
 mod task;
 pub mod witness;
 
+pub use addresses::assumed_addresses;
 pub use context::{Context, Progress};
 pub use leno_limits::{Cancel, Limits, Stop};
 pub use orders::assumed_orders;

@@ -7,7 +7,8 @@ use leno_engine::{
     SIGNALS_NEEDED, Stop, Task,
 };
 use leno_engine::{
-    Cancel, Limits, Statistics, Unknown, assumed_moves, assumed_orders, assumed_surroundings, machine_options,
+    Cancel, Limits, Statistics, Unknown, assumed_addresses, assumed_moves, assumed_orders, assumed_surroundings,
+    machine_options,
 };
 use leno_explore::{Explorer, StateExplorer};
 use leno_ir::analysis::facts::Facts;
@@ -338,6 +339,7 @@ impl<'a> Checking<'a> {
             let weak_order = self.facts.features().weak_order;
             assumptions.extend(weak_order.map(|span| Assumption::sequential_consistency(self.facts.program(), span)));
             assumptions.extend(assumed_moves(self.facts));
+            assumptions.extend(assumed_addresses(self.facts));
             assumptions.extend(assumed_orders(self.facts));
         }
         let (verdict, covered) = match verdict {

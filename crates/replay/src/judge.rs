@@ -148,6 +148,8 @@ struct Standing {
     bytes: u64,
     writes: bool,
     atomic: bool,
+    /// Frees the object, which is an ordinary write to those whom nothing orders before it.
+    frees: bool,
 }
 
 impl Fact {
@@ -168,8 +170,8 @@ impl Fact {
                 let address = word()?;
                 let address = u64::from_str_radix(address.strip_prefix("0x").unwrap_or(address), 16).ok()?;
                 let (bytes, flags): (u64, u32) = (word()?.parse().ok()?, word()?.parse().ok()?);
-                let standing =
-                    Standing { thread, place, address, bytes, writes: flags & 1 != 0, atomic: flags & 2 != 0 };
+                let [writes, atomic, frees] = [1, 2, 4].map(|flag| flags & flag != 0);
+                let standing = Standing { thread, place, address, bytes, writes, atomic, frees };
                 if verb == "at" { Fact::At(standing) } else { Fact::Made(standing) }
             }
             "away" => Fact::Away { text: rest(0) },
@@ -468,7 +470,7 @@ impl Judge<'_> {
         if !(one.writes || last.writes) {
             return Err("both threads only read".to_string());
         }
-        if one.atomic && last.atomic {
+        if one.atomic && last.atomic && !last.frees {
             return Err("both accesses are atomic".to_string());
         }
         let verb = |standing: &Standing| if standing.writes { "write" } else { "read" };
@@ -611,7 +613,8 @@ mod tests {
                 address: 0x7f00,
                 bytes: 4,
                 writes: true,
-                atomic: false
+                atomic: false,
+                frees: false
             }))
         );
         assert_eq!(

@@ -139,8 +139,11 @@ pub fn words(op: &SyncOp, model: DataModel, may_be_special: bool) -> &'static [u
         | SyncOp::SemTryWait
         | SyncOp::SemPost
         | SyncOp::SemGetValue
+        | SyncOp::SemDestroy
         | SyncOp::OnceBegin
         | SyncOp::OnceEnd => &[0],
+        // Nothing but that it was made.
+        SyncOp::CondInit | SyncOp::CondDestroy | SyncOp::CondSignal | SyncOp::CondBroadcast => &[0],
         // The number of readers, and the writer.
         SyncOp::RwInit
         | SyncOp::RwDestroy
@@ -153,12 +156,7 @@ pub fn words(op: &SyncOp, model: DataModel, may_be_special: bool) -> &'static [u
         SyncOp::BarrierInit { .. } | SyncOp::BarrierDestroy | SyncOp::BarrierArrive | SyncOp::BarrierLeave { .. } => {
             &[0, 4, 8]
         }
-        SyncOp::CondInit
-        | SyncOp::CondDestroy
-        | SyncOp::CondWake { .. }
-        | SyncOp::CondSignal
-        | SyncOp::CondBroadcast
-        | SyncOp::SemDestroy => &[],
+        SyncOp::CondWake { .. } => &[],
     }
 }
 
@@ -203,6 +201,7 @@ pub fn transition(terms: &mut Terms, op: &SyncOp, caller: Caller, old: &[Term]) 
             SyncOp::BarrierInit { .. } | SyncOp::BarrierDestroy | SyncOp::BarrierArrive | SyncOp::BarrierLeave { .. },
             &[expected, arrived, generation],
         ) => barrier(terms, op, caller, [expected, arrived, generation]),
+        (SyncOp::CondInit, _) => Transition::always(vec![Write::always(zero)], zero),
         (SyncOp::RwInit, _) => Transition::always(vec![Write::always(zero); 2], zero),
         (
             SyncOp::RwDestroy

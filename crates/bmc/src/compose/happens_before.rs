@@ -110,18 +110,19 @@ impl Composer<'_, '_> {
         if !event.is_plain || !is_foreign || !event.targets.intersects(&free.targets) {
             return None;
         }
-        let unit = event.reads.first().or(event.writes.first()).copied()?;
+        // (A read whose value is known is not linked any more, but it is an access all the same.)
+        let (accessed, _) = event.racing_bytes()?;
         let (occurs, node) = (event.occurs, event.node);
         let (path, valid, address, at) = (free.path, free.valid, free.address, free.node);
         let low = offset_bits(self.bounded.facts.program.model);
         let terms = &mut self.bounded.terms;
         let high = terms.width(address) - low;
-        let [one, other] = [unit.address, address].map(|address| terms.extract(address, low, high));
+        let [one, other] = [accessed, address].map(|address| terms.extract(address, low, high));
         let same = terms.eq(one, other);
         let null = terms.bits(high, 0);
         let is_null = terms.eq(other, null);
         let is_some = terms.not(is_null);
-        let both = terms.and(&[occurs, unit.condition, path, valid, same, is_some]);
+        let both = terms.and(&[occurs, path, valid, same, is_some]);
         if terms.as_bool(both) == Some(false) {
             return None;
         }

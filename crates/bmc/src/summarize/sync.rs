@@ -1,23 +1,23 @@
 //! Locks, semaphores, barriers and their like: updates of the words of an object that may have to wait.
 //!
 //! What a step does with the words is said by [`leno_symbolic::sync`]; here it becomes part of an execution. Condition
-//! variables keep nothing in words: that a thread sleeps, wakes or signals is noted for the search for deadlocks.
+//! variables keep nothing in words but that they were made: that a thread sleeps, wakes or signals is noted for the search
+//! for deadlocks.
 
-use crate::skeleton::{BarrierDestroy, BarrierWait, NodeId, Role, Signal, Sleep, SyncObject, Until};
+use crate::skeleton::{BarrierDestroy, BarrierWait, NodeId, Role, Signal, Sleep, SyncObject, Unit, Until};
 use crate::summarize::access::{Accesses, Reached};
 use crate::summarize::side_effects::SideEffect;
 use crate::summarize::state::State;
 use crate::summarize::sync_words::Step;
 use crate::summarize::{Execution, Frame, Refused};
+use leno_ir::analysis::points_to::AbstractObject;
 use leno_ir::analysis::wakeups::Matters;
+use leno_ir::interp::ViolationKind;
 use leno_ir::program::{Expr, LocalId, SyncOp};
 use leno_logic::term::{Sort, Term};
 use leno_symbolic::sync::{Caller, ETIMEDOUT, words};
 use std::collections::BTreeMap;
 use std::rc::Rc;
-
-/// A condition variable must be readable; nothing is kept in it.
-const WORD: u64 = 4;
 
 /// What a step does to a mutex. Mutexes of other kinds than the normal one have more than one word.
 fn role(op: &SyncOp, words: usize) -> Role {
@@ -71,12 +71,22 @@ impl Execution<'_> {
             SyncOp::CondSleep { mutex } => {
                 let mutex_address = self.evaluate(frame, &mut state, mutex)?;
                 let before = self.last;
-                let reached = self.reach(frame, state, at, address, WORD, true)?;
-                let Some((state, reached)) = reached else { return Ok(None) };
+                let bytes = op.object_bytes(self.program.model).into();
+                let reached = self.reach(frame, state, at, address, bytes, true)?;
+                let Some((mut state, reached)) = reached else { return Ok(None) };
+                let looked = match self.may_be_unmade(frame, (at, address)) {
+                    true => Some(self.look_at_condition(&mut state, &reached, address)?),
+                    false => None,
+                };
                 let after = self.make_transition(frame, state, (mutex, mutex_address), op, None)?;
                 let Some((mut state, result)) = after else { return Ok(None) };
                 let node = Some(self.last).filter(|last| *last != before);
-                self.touch_object(&mut state, reached, address, op, node);
+                let (reads, unmade) = looked.unwrap_or((Vec::new(), Term::FALSE));
+                self.touch_object(&mut state, reached, address, op, node, reads);
+                let bad = self.terms.and2(state.path, unmade);
+                self.violate(ViolationKind::Uninitialised, bad);
+                let made = self.terms.not(unmade);
+                let Some(state) = self.restrict(state, made) else { return Ok(None) };
                 Some((self.sleep(state, address, result, before), result))
             }
             SyncOp::CondWake { deadline, .. } => self.wake(state, deadline.is_some()),
@@ -99,6 +109,10 @@ impl Execution<'_> {
         };
         let events = self.skeleton.events.iter_mut().skip(first).filter(|event| event.role != Role::Inspect);
         for event in events.filter(|event| event.object.is_none()) {
+            if matches!(op, SyncOp::CondSleep { .. }) && event.writes.is_empty() {
+                // The look at the condition variable.
+                continue;
+            }
             event.role = role(op, event.reads.len());
             event.object = object.map(|object| object.in_section(event.in_section));
         }
@@ -144,7 +158,7 @@ impl Execution<'_> {
         Some(object).filter(|_| self.question.properties.race)
     }
 
-    /// A step on an object of which nothing is kept in words: it must be there, and other threads may race with it.
+    /// A step on an object whose words only tell that it was made: it must be there, and other threads may race with it.
     fn use_object(
         &mut self,
         frame: &Frame,
@@ -152,11 +166,16 @@ impl Execution<'_> {
         (pointer, address): (&Expr, Term),
         op: &SyncOp,
     ) -> Result<Option<State>, Refused> {
+        if self.may_be_unmade(frame, (pointer, address)) {
+            let step = self.look(op, address);
+            return Ok(self.step_on_words(frame, state, pointer, &step)?.map(|(state, _)| state));
+        }
         let (checks, before) = (self.skeleton.checks.len(), self.last);
-        let Some((mut state, reached)) = self.reach(frame, state, pointer, address, WORD, true)? else {
+        let bytes = op.object_bytes(self.program.model).into();
+        let Some((mut state, reached)) = self.reach(frame, state, pointer, address, bytes, true)? else {
             return Ok(None);
         };
-        self.touch_object(&mut state, reached, address, op, None);
+        self.touch_object(&mut state, reached, address, op, None, Vec::new());
         if self.skeleton.checks.len() > checks && self.last == before && state.section.is_none() {
             // Whether the object is there depends on when this happens.
             let node = self.next_node(&mut state);
@@ -165,11 +184,46 @@ impl Execution<'_> {
         Ok(Some(state))
     }
 
-    /// An access to all of an object, at a node or at a new one, if races are looked for.
-    fn touch_object(&mut self, state: &mut State, reached: Reached, address: Term, op: &SyncOp, node: Option<NodeId>) {
-        if let (Some(object), Some(shared)) = (self.object(address, op), reached.shared) {
-            let object = Some(object.in_section(state.section.is_some()));
-            let accesses = Accesses { object, ..Accesses::synchronising(reached.targets) };
+    /// Whether the object may be none yet: its memory was never written. (That of static ones begins with zeros.)
+    fn may_be_unmade(&self, frame: &Frame, (pointer, address): (&Expr, Term)) -> bool {
+        let is_static = |object| matches!(self.facts.points_to.objects()[object], AbstractObject::Static(_));
+        match self.instance_at(address) {
+            Some(id) => !is_static(self.layout.get(id).object),
+            None => !self.facts.points_to.points_to(frame.func, pointer).iter().all(is_static),
+        }
+    }
+
+    /// A step that looks at the first word of an object, or makes it.
+    fn look<'o>(&mut self, op: &'o SyncOp, address: Term) -> Step<'o> {
+        let caller = Caller { me: self.me(), operand: None, reading: None, may_be_destroyed: false };
+        Step { op, caller, address, offsets: words(op, self.program.model, false) }
+    }
+
+    /// How the first word of a condition variable is read, and the condition that it was never made.
+    fn look_at_condition(
+        &mut self,
+        state: &mut State,
+        reached: &Reached,
+        address: Term,
+    ) -> Result<(Vec<Unit>, Term), Refused> {
+        let step = self.look(&SyncOp::CondSignal, address);
+        let (reads, old) = self.read_words(state, reached, &step)?;
+        Ok((reads, self.is_undefined(&old, &step, reached)))
+    }
+
+    /// An access to all of an object, at a node or at a new one, if races are looked for; and reads of its words.
+    fn touch_object(
+        &mut self,
+        state: &mut State,
+        reached: Reached,
+        address: Term,
+        op: &SyncOp,
+        node: Option<NodeId>,
+        reads: Vec<Unit>,
+    ) {
+        if let Some(shared) = reached.shared {
+            let object = self.object(address, op).map(|object| object.in_section(state.section.is_some()));
+            let accesses = Accesses { object, reads, ..Accesses::synchronising(reached.targets) };
             self.add_event(state, node, accesses, shared);
         }
     }

@@ -10,7 +10,7 @@ use crate::summarize::state::State;
 use crate::summarize::{Execution, Frame, Refused};
 use leno_ir::analysis::points_to::{AbstractObject, ObjectSet};
 use leno_ir::interp::ViolationKind;
-use leno_ir::program::{Expr, SyncOp};
+use leno_ir::program::{Expr, ObjectUse, SyncOp};
 use leno_logic::term::{Sort, Term};
 use leno_symbolic::contents::Initial;
 use leno_symbolic::sync::{Caller, Enabled, Transition, makes_object, transition};
@@ -61,7 +61,7 @@ impl Execution<'_> {
         pointer: &Expr,
         step: &Step<'_>,
     ) -> Result<Option<(State, Transition)>, Refused> {
-        let length = step.offsets.iter().max().map_or(4, |last| last + 4);
+        let length = self.length_of_object(step);
         let Some((mut state, reached)) = self.reach(frame, state, pointer, step.address, length, true)? else {
             return Ok(None);
         };
@@ -85,8 +85,18 @@ impl Execution<'_> {
         self.make_step(state, reached, step, (units, old), transition, Some(at_once))
     }
 
+    /// How many bytes must be there: all of the object, unless the step only leaves it, when it may be gone.
+    fn length_of_object(&self, step: &Step<'_>) -> u64 {
+        match step.op {
+            // (The step is on the mutex.)
+            SyncOp::CondSleep { .. } => SyncOp::CondRelock.object_bytes(self.program.model).into(),
+            op if op.object_use() == ObjectUse::Leaves => step.offsets.iter().max().map_or(4, |last| last + 4),
+            op => op.object_bytes(self.program.model).into(),
+        }
+    }
+
     /// The words of a synchronisation object, and how they are read from shared memory.
-    fn read_words(
+    pub(crate) fn read_words(
         &mut self,
         state: &mut State,
         reached: &Reached,
@@ -194,7 +204,7 @@ impl Execution<'_> {
     }
 
     /// The condition that the first word is that of an object that has not been initialised; static ones always are.
-    fn is_undefined(&mut self, words: &[Term], step: &Step<'_>, reached: &Reached) -> Term {
+    pub(crate) fn is_undefined(&mut self, words: &[Term], step: &Step<'_>, reached: &Reached) -> Term {
         let Some(&word) = words.first() else { return Term::FALSE };
         let is_static = |object| matches!(self.facts.points_to.objects()[object], AbstractObject::Static(_));
         if makes_object(step.op) || reached.targets.iter().all(is_static) {

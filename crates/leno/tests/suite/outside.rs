@@ -63,3 +63,35 @@ fn a_proof_says_where_it_depends_on_the_order_of_operands() {
         assert!(said.contains("evaluated from left to right (") && said.contains("calls.c:27)"), "{engine}: {said}");
     }
 }
+
+/// A hash of an address, or the order of two, is another one on a real machine.
+#[test]
+fn a_proof_says_where_it_depends_on_addresses() {
+    let assumed = "assuming: addresses are those of the model";
+    let file = repository("tests/programs/addresses/computed.c");
+    let file = file.to_str().expect("a path in UTF-8");
+    let ways = [
+        ("-DHASH", 25),
+        ("-DORDER", 39),
+        ("-DORDER_OF_NUMBERS", 41),
+        ("-DDISTANCE", 43),
+        ("-DALIGNMENT", 45),
+        ("-DTHROUGH_MEMORY", 48),
+        ("-DTRUNCATED", 50),
+        ("-DSITES", 52),
+        ("-DUNION", 59),
+        ("-DCOPIED", 63),
+    ];
+    for (flag, line) in ways {
+        let said = leno(&repository(""), &["check", "--engine", "staged", flag, file]).output();
+        let place = format!("computed.c:{line})");
+        assert!(said.starts_with("SAFE") && said.contains(assumed) && said.contains(&place), "{flag}: {said}");
+    }
+    let others =
+        [repository("tests/programs/addresses/recognised.c"), repository("tests/programs/addresses/computed.c")];
+    for file in others {
+        let said = leno(&repository(""), &["check", "--engine", "staged", file.to_str().expect("a path in UTF-8")]);
+        let said = said.output();
+        assert!(said.starts_with("SAFE") && !said.contains(assumed), "{}: {said}", file.display());
+    }
+}

@@ -137,6 +137,7 @@ static void leno_claim_race(void) {
 static void leno_claim_atomicity(void) {
     struct leno_thread *thread = leno_claimed_thread(0);
     leno_advance(thread);
+    leno_measure(thread);
     leno_tell(thread);
     leno_end("interleaved");
 }

@@ -9,6 +9,8 @@ typedef struct attributes {
     int scope, inherits, policy, priority;
     unsigned long guard, stack_size;
     char *stack;
+    // The end of a pthread_attr_t, all of which must be there.
+    unsigned long last;
 } attributes;
 
 static int set_defaults(attributes *attr)
@@ -21,6 +23,7 @@ static int set_defaults(attributes *attr)
     attr->guard = 4096;
     attr->stack_size = 8388608;
     attr->stack = 0;
+    attr->last = 0;
     return 0;
 }
 

@@ -81,9 +81,11 @@ int pthread_condattr_getpshared(const int *attr, int *shared)
     return get(attr, 1, 1, shared);
 }
 
+// (Two ints, the only attribute object with more than one.)
 int pthread_rwlockattr_init(int *attr)
 {
-    *attr = 0;
+    attr[0] = 0;
+    attr[1] = 0;
     return 0;
 }
 

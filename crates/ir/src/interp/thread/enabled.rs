@@ -108,12 +108,14 @@ impl Machine<'_> {
                 let waits = self.threads[target].joinable && self.threads[target].status != Status::Finished;
                 waits.then_some(Wait::Join(target))
             }
-            Rare::Sync { step, at, operand, .. } => {
+            Rare::Sync { step, at, operand, bytes, .. } => {
                 let operand = match operand {
                     Some(operand) => value(operand)?,
                     None => 0,
                 };
-                self.sync_wait(thread, *step, value(at)?, operand)
+                let at = value(at)?;
+                let wait = self.sync_wait(thread, *step, at, operand)?;
+                self.find_object(*step, at, (*bytes).into(), operand).is_ok().then_some(wait)
             }
             _ => None,
         }

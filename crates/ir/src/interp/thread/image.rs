@@ -144,6 +144,8 @@ pub(in crate::interp) enum Rare {
         step: SyncStep,
         at: Ex,
         operand: Option<Ex>,
+        /// How many bytes of the object must be there.
+        bytes: u32,
     },
     AtomicBegin,
     AtomicEnd,
@@ -650,7 +652,12 @@ impl<'p> Compiler<'_, 'p> {
             Op::ThreadSelf { dst } => Rare::ThreadSelf { dst: self.reg(*dst) },
             Op::Sync { dst, op, at } => {
                 let (step, operand) = self.sync(op);
-                Rare::Sync { dst: dst.map(|dst| self.reg(dst)), step, at: self.ex(at), operand }
+                let bytes = match op.object_use() {
+                    // (It may be gone.)
+                    ObjectUse::Leaves => 0,
+                    _ => op.object_bytes(self.image.program.model),
+                };
+                Rare::Sync { dst: dst.map(|dst| self.reg(dst)), step, at: self.ex(at), operand, bytes }
             }
             Op::AtomicBegin => Rare::AtomicBegin,
             Op::AtomicEnd => Rare::AtomicEnd,

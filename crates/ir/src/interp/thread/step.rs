@@ -12,7 +12,7 @@ use crate::interp::memory::{Instance, Kind};
 use crate::interp::value::arithmetic;
 use crate::interp::value::eval::{Cell, Ex, Reg};
 use crate::interp::value::{Value, ones};
-use crate::program::{BinaryOp, FuncId, Property, RmwOp, Storage, TextId, Type};
+use crate::program::{BinaryOp, FuncId, Property, RmwOp, Storage, TextId, Type, mutex_bytes};
 
 /// What came of an attempt to step.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -408,12 +408,14 @@ impl<'p> Machine<'p> {
                 self.threads[target].joinable = false;
             }
             Rare::ThreadSelf { dst } => self.assign(thread, Some(*dst), Value::defined(u128::from(thread.0) + 1)),
-            Rare::Sync { dst, step, at, operand } => {
+            Rare::Sync { dst, step, at, operand, bytes } => {
                 let at = self.decide(thread, at, "the address of a synchronisation object is", env)?;
                 let operand = match operand {
                     Some(operand) => self.decide(thread, operand, "a synchronisation operation depends on", env)?,
                     None => 0,
                 };
+                let object = self.find_object(*step, at, (*bytes).into(), operand);
+                object.map_err(|fault| self.fault(thread, fault))?;
                 let Some(result) = self.sync(thread, *step, at, operand)? else { return Ok(Flow::Blocked) };
                 if *step == SyncStep::CondSleep && self.chosen_wakeups {
                     self.threads[thread].sleeps_on = env.nondet(thread, 1, Source::WakeUp) & 1 == 0;
@@ -447,6 +449,23 @@ impl<'p> Machine<'p> {
         if let Some(dst) = dst {
             self.threads[thread].set(dst, value.truncate(dst.bits));
         }
+    }
+
+    /// Whether all of a synchronisation object is there; of a sleep, also of its mutex.
+    pub(in crate::interp) fn find_object(
+        &self,
+        step: SyncStep,
+        at: u64,
+        bytes: u64,
+        operand: u64,
+    ) -> Result<(), Fault> {
+        if bytes > 0 {
+            self.memory.check(at, bytes, Intent::Read)?;
+        }
+        if step == SyncStep::CondSleep {
+            self.memory.check(operand, mutex_bytes(self.program().model).into(), Intent::Read)?;
+        }
+        Ok(())
     }
 
     fn store(&mut self, thread: ThreadId, address: u64, bits: u16, value: Value) -> Checked<()> {
