@@ -22,8 +22,8 @@ pub fn program(body: &str, more: &str) -> Program {
 @a = global size 40 align 8 ; main.c:1:5
 @x = global size 4 align 4 ; main.c:2:5
 @y = global size 4 align 4 ; main.c:3:5
-@m = global size 40 align 8 ; main.c:4:5
-@n = global size 40 align 8 ; main.c:5:5
+@m = global size 56 align 8 ; main.c:4:5
+@n = global size 56 align 8 ; main.c:5:5
 @c = global size 48 align 8 ; main.c:6:5
 @text = constant size 6 align 1 {{ 0: \"hello\" }}
 fn &start(%argc: i32, %argv: ptr) {{

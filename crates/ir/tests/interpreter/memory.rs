@@ -135,7 +135,7 @@ fn undefined_bits_travel_and_are_reported_where_they_decide() {
         ("  %p = allocate heap %w align 1\n  exit i32 0", uninitialised("the size of an allocation is")),
         (
             "  mutex_lock $s\n  exit i32 0",
-            "access out of bounds: read of 4 bytes at offset 16 of `s` (8 bytes) [main]".to_string(),
+            "access out of bounds: read of 40 bytes at offset 0 of `s` (8 bytes) [main]".to_string(),
         ),
         (
             "  %p = allocate heap i64 40 align 8\n  mutex_lock %p\n  exit i32 0",

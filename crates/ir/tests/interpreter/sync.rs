@@ -97,10 +97,10 @@ fn mutexes_by_kind() {
         ("  mutex_destroy @m\n  mutex_init @m, i32 0\n  %i = mutex_lock @m\n  exit %i", "exit 0"),
         (
             "  %p = allocate heap i64 40 align 8 ; main.c:9:1\n  mutex_init %p, i32 0\n  free %p ; main.c:10:1\n  mutex_lock %p\n  exit i32 0",
-            "use after free: read of 4 bytes at offset 16 of the heap object of 40 bytes allocated at main.c:9 by main, \
+            "use after free: read of 40 bytes at offset 0 of the heap object of 40 bytes allocated at main.c:9 by main, \
           freed at main.c:10 by main [main]",
         ),
-        ("  mutex_lock null\n  exit i32 0", "null dereference: read of 4 bytes at offset 16 of a null pointer [main]"),
+        ("  mutex_lock null\n  exit i32 0", "null dereference: read of 40 bytes through a null pointer [main]"),
         ("  spin_lock @m\n  spin_lock @m\n  exit i32 0", "deadlock: main waits for the lock m, held by main"),
         ("  spin_lock @m\n  %i = spin_trylock @m\n  exit %i", "exit 16"),
         ("  spin_unlock @m\n  exit i32 0", &invalid("is not locked")),
@@ -170,14 +170,14 @@ fn read_write_locks() {
 #[test]
 fn semaphores() {
     check(&[
-        ("  sem_init @x, i32 2\n  sem_wait @x\n  sem_wait @x\n  %i = sem_trywait @x\n  exit %i", "exit -1"),
-        ("  sem_init @x, i32 2\n  sem_wait @x\n  %i = sem_get_value @x\n  exit %i", "exit 1"),
-        ("  sem_wait @x\n  exit i32 0", "deadlock: main waits for the semaphore x"),
-        ("  sem_init @x, i32 0x7fffffff\n  %i = sem_post @x\n  exit %i", "exit -1"),
-        ("  %i = sem_init @x, i32 -1\n  exit %i", "exit -1"),
+        ("  sem_init @m, i32 2\n  sem_wait @m\n  sem_wait @m\n  %i = sem_trywait @m\n  exit %i", "exit -1"),
+        ("  sem_init @m, i32 2\n  sem_wait @m\n  %i = sem_get_value @m\n  exit %i", "exit 1"),
+        ("  sem_wait @m\n  exit i32 0", "deadlock: main waits for the semaphore m"),
+        ("  sem_init @m, i32 0x7fffffff\n  %i = sem_post @m\n  exit %i", "exit -1"),
+        ("  %i = sem_init @m, i32 -1\n  exit %i", "exit -1"),
     ]);
-    let worker = "fn &worker(%n: i64) -> i64 {\nb0:\n  store i32 @y = i32 5\n  sem_post @x\n  return %n\n}";
-    let body = "  spawn &worker(i64 1)\n  sem_wait @x\n  %i = load i32 @y\n  exit %i";
+    let worker = "fn &worker(%n: i64) -> i64 {\nb0:\n  store i32 @y = i32 5\n  sem_post @m\n  return %n\n}";
+    let body = "  spawn &worker(i64 1)\n  sem_wait @m\n  %i = load i32 @y\n  exit %i";
     assert_eq!(endings(&program(body, worker), 50), ["exit 5"]);
 }
 

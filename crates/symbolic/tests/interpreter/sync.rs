@@ -49,8 +49,8 @@ fn steps() -> Vec<Step> {
     add(Object::Semaphore, &semaphore);
     add(Object::Semaphore, &["sem_destroy @m"]);
     add(Object::Barrier, &["barrier_init @m, %o", "barrier_destroy @m", "barrier_arrive @m", "barrier_leave @m, %t"]);
-    add(Object::Once, &["once_begin @m", "once_end @m", "cond_init @c", "cond_destroy @c"]);
-    add(Object::Once, &["cond_signal @c", "cond_broadcast @c"]);
+    add(Object::Once, &["once_begin @m", "once_end @m", "cond_init @m", "cond_destroy @m"]);
+    add(Object::Once, &["cond_signal @m", "cond_broadcast @m"]);
     steps
 }
 
@@ -69,7 +69,7 @@ fn program(model: DataModel, step: &Step) -> Program {
     let result = if step.text.starts_with("barrier_arrive") { "%r" } else { "%s" };
     parse(&format!(
         "program {name} entry &start
-@m = global size 40 align 8
+@m = global size 56 align 8
 @c = global size 48 align 8
 fn &start(%argc: i32, %argv: ptr) {{
   local %w: i32
