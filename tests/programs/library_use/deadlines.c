@@ -53,8 +53,7 @@ int main(void) {
     pthread_mutex_lock(&mutex);
     pthread_cond_timedwait(&condition, &mutex, deadline);
     pthread_mutex_unlock(&mutex);
-    // It is free, so that the deadline is not looked at.
-    pthread_mutex_timedlock(&mutex, 0);
+    pthread_mutex_timedlock(&mutex, deadline);
     pthread_mutex_unlock(&mutex);
     nanosleep(deadline, 0);
     sem_timedwait(&semaphore, deadline);

@@ -214,21 +214,16 @@ fn timed(call: &mut Call<'_, '_, '_>, op: SyncOp, deadline: usize) -> Value {
     })
 }
 
-/// The same for a mutex, where the deadline is not looked at if it is free.
+/// The same for a mutex, where the deadline may be invalid if the mutex is free. (It is read all the same: there is nothing
+/// that prediction would have to decide then.)
 fn timed_lock(call: &mut Call<'_, '_, '_>, deadline: usize) -> Value {
     let (at, deadline) = (call.pointer(0), call.pointer(deadline));
+    let (_, is_time) = call.time(deadline);
+    let is_time = call.builder.materialize(is_time);
     let result = call.sync(SyncOp::TryLock(LockKind::Mutex), at);
     let is_busy = call.equals(&result, EBUSY);
-    let result = call.either(
-        is_busy,
-        Type::I32,
-        |call| {
-            let (_, is_time) = call.time(deadline);
-            call.builder.select(is_time, Expr::int(ETIMEDOUT as u128, 32), Expr::int(EINVAL as u128, 32))
-        },
-        |_| result.clone(),
-    );
-    call.as_int(result)
+    let refused = call.builder.select(is_time, Expr::int(ETIMEDOUT as u128, 32), Expr::int(EINVAL as u128, 32));
+    call.as_int(call.builder.select(is_busy, refused, result))
 }
 
 /// A wait for a condition variable with a deadline, which is looked at before.
