@@ -206,7 +206,7 @@ impl<'a> Checking<'a> {
             // (Where a limit ends everything, this is all that will be known.)
             leno_engine::Verdict::Unknown(_) => self.is_over(),
         };
-        is_answer.then(|| self.concluded(outcome))
+        is_answer.then(|| self.explained(self.concluded(outcome)))
     }
 
     /// No execution is followed beyond undefined behaviour, so a SAFE says nothing of what the real program does after

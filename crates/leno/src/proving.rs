@@ -11,7 +11,8 @@ use leno_report::text;
 use std::time::{Duration, Instant};
 
 /// What the prover decides.
-const PROVABLE: Properties = Properties { assertion: true, overflow: true, race: true, ..Properties::NONE };
+const PROVABLE: Properties =
+    Properties { assertion: true, overflow: true, race: true, bounds: true, ..Properties::NONE };
 
 /// What was proved for any number of threads.
 pub struct Proved {

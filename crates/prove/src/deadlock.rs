@@ -73,7 +73,10 @@ pub fn prove(facts: &Facts<'_>, statistics: &mut Statistics) -> Result<Vec<Assum
         return Ok(assumed_successes(facts));
     }
     let details: Vec<String> = problems.into_iter().collect();
-    let reason = format!("{} ways in which threads may wait for ever were not excluded", details.len());
+    let reason = match details.len() {
+        1 => "one way in which threads may wait for ever was not excluded".to_string(),
+        several => format!("{several} ways in which threads may wait for ever were not excluded"),
+    };
     Err(Unproved { details, ..Unproved::because(reason, "look for a deadlock with leno check --property deadlock") })
 }
 

@@ -416,7 +416,10 @@ fn report_races(
         .map(|(first, second)| format!("the access at {first} may race with the one at {second}"))
         .collect();
     details.extend(without_invariants.map(|why| format!("invariants were not computed: {why}")));
-    let reason = format!("{} pairs of accesses were not proved free of races", pairs.len());
+    let reason = match pairs.len() {
+        1 => "one pair of accesses was not proved free of races".to_string(),
+        several => format!("{several} pairs of accesses were not proved free of races"),
+    };
     let advice = "look for a race with leno check --property race";
     Err(Unproved { details, ..Unproved::because(reason, advice) })
 }
