@@ -288,7 +288,14 @@ impl<'a> Checking<'a> {
                 None => without_verdict.push((engine, checked)),
             }
         }
-        self.with(proved.as_ref(), without_verdict.swap_remove(0).1)
+        let mut first = without_verdict.swap_remove(0).1;
+        // (Exploration was tried.)
+        if let Verdict::Unknown(unknown) = &mut first.verdict
+            && unknown.advice.starts_with("--engine explore")
+        {
+            unknown.advice = "more time with --timeout, or a smaller program".to_string();
+        }
+        self.with(proved.as_ref(), first)
     }
 
     fn engine(&self, choice: EngineChoice) -> &dyn Engine {

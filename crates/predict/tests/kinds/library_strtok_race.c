@@ -1,4 +1,4 @@
-// ThreadSanitizer reports the race.
+// ThreadSanitizer does not look into `strtok`, and reports nothing.
 //~ HOLDS
 //~ PREDICTED -DBUG: data race
 #include <assert.h>
