@@ -35,11 +35,26 @@ pub fn with_reads(facts: &Facts<'_>) -> Option<Program> {
     });
     // From the last place to the first, so that those before stay where they are.
     let mut comparisons = noticed.comparisons;
+    // (Of a part of an address nothing can be read.)
+    if comparisons.iter().any(|comparison| compares_parts(&program, comparison)) {
+        return None;
+    }
     comparisons.sort_by_key(|comparison| comparison.place);
     for comparison in comparisons.iter().rev() {
         add_reads(&mut program, anything, comparison);
     }
     Some(program)
+}
+
+/// Whether what is compared is not as wide as an address.
+fn compares_parts(program: &Program, comparison: &Comparison) -> bool {
+    let (model, function) = (program.model, &program.functions[comparison.place.func]);
+    let is_part = |ty: Type| ty.bits(model) != Type::Ptr.bits(model);
+    let exchanged = match program.op(comparison.place) {
+        Some(Op::CompareExchange { at, .. }) => is_part(at.ty),
+        _ => false,
+    };
+    exchanged || comparison.values.iter().any(|value| is_part(base(value).ty(&function.locals, model)))
 }
 
 fn add_reads(program: &mut Program, anything: ObjectId, comparison: &Comparison) {

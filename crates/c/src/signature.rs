@@ -23,6 +23,7 @@ pub struct Parameter {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Kind {
     Void,
+    Boolean,
     Integer,
     Float,
     Pointer(Target),
@@ -63,7 +64,8 @@ pub fn defined(unit: &Unit) -> Vec<Signature> {
 fn kind(types: &Types, ty: QualType) -> Kind {
     match types.get(ty.ty) {
         Type::Void => Kind::Void,
-        Type::Bool | Type::Int(_) | Type::Enum(_) => Kind::Integer,
+        Type::Bool => Kind::Boolean,
+        Type::Int(_) | Type::Enum(_) => Kind::Integer,
         Type::Float(_) => Kind::Float,
         Type::Pointer(target) => Kind::Pointer(pointed_to(types, *target)),
         Type::Array(..) | Type::Function(_) | Type::Record(_) | Type::Unsupported(_) => {

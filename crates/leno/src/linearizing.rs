@@ -178,7 +178,8 @@ impl Linearizing<'_> {
         for order in &orders {
             match run_order(&sequential, order) {
                 Ok(outcome) => outcomes.push(outcome),
-                Err(problem) => {
+                Err(Problem::Open(reason)) => return Ok(ClientVerdict::Undecided(reason)),
+                Err(Problem::Violation(problem)) => {
                     let calls: Vec<_> = client.calls().map(|(_, call)| call).collect();
                     let shown: Vec<String> =
                         order.iter().map(|call| show_call(self.operations, calls[*call], Some(*call), None)).collect();
@@ -291,17 +292,30 @@ impl Linearizing<'_> {
 
 const SHOWN_ORDERS: usize = 6;
 
-/// What the calls return in an order; the error says what went wrong.
-fn run_order(program: &Program, order: &[usize]) -> Result<Outcome, String> {
+/// Why calls one after the other have no outcome.
+enum Problem {
+    /// The report of what goes wrong.
+    Violation(String),
+    /// What is not known of them.
+    Open(String),
+}
+
+/// What the calls return in an order.
+fn run_order(program: &Program, order: &[usize]) -> Result<Outcome, Problem> {
     let mut captured = Captured::new(0);
     captured.input = order.iter().map(|call| b'a' + *call as u8).collect();
     let run = run_in(program, &RunOptions { max_steps: MOST_STEPS, ..RunOptions::default() }, &mut captured);
     let output = String::from_utf8_lossy(&captured.output).into_owned();
+    if run.tainted {
+        let reason = "an operation calls a function that is defined nowhere: add the file that defines it";
+        return Err(Problem::Open(reason.to_string()));
+    }
     match run.ending {
         Ending::Exited(_) | Ending::Deadlock(_) | Ending::StepLimit | Ending::Stopped | Ending::Aborted => {
-            Outcome::parse(order, &output).ok_or_else(|| "it prints on standard output, where results are read".into())
+            let reason = "an operation prints on standard output, where results are read";
+            Outcome::parse(order, &output).ok_or_else(|| Problem::Open(reason.to_string()))
         }
-        Ending::Violation(_) => Err(run.report().unwrap_or_default()),
+        Ending::Violation(_) => Err(Problem::Violation(run.report().unwrap_or_default())),
     }
 }
 

@@ -4,7 +4,7 @@ use crate::arguments::{Replaying, Sources};
 use crate::command::{Status, load_to_run, print, properties, recipe_options, say, stop_on_interrupt, write_file};
 use clap::{Args, ValueEnum};
 use leno::{Cancel, Compiled, Properties};
-use leno_engine::Assumption;
+use leno_engine::{Assumption, Stop};
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{DataModel, Reuse};
 use leno_predict::{AtomicBlocks, Encoding, Model, PredictOptions, Prediction, Reach, predict};
@@ -564,7 +564,10 @@ fn describe_reach(reach: Reach) -> String {
             format!("no reordering of this run with at most {} violates anything that was asked for", switches(most))
         }
         Reach::First => "nothing that could be confirmed".to_string(),
-        Reach::Stopped(stop) => format!("the search was stopped: {stop:?}"),
+        Reach::Stopped(Stop::Time) => "the time limit was reached".to_string(),
+        Reach::Stopped(Stop::Memory) => "the memory limit was reached".to_string(),
+        Reach::Stopped(Stop::Cancelled) => "it was interrupted".to_string(),
+        Reach::Stopped(Stop::Conflicts | Stop::Solver) => "the solver gave up".to_string(),
     }
 }
 

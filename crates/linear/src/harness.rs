@@ -197,7 +197,7 @@ impl Harness<'_> {
         let mut results = Vec::new();
         if kept {
             results.push(match operation.returned {
-                Returned::Nothing | Returned::Integer => "(long long)returned".to_string(),
+                Returned::Nothing | Returned::Boolean | Returned::Integer => "(long long)returned".to_string(),
                 Returned::Float => "(long long)(returned * 1000)".to_string(),
                 Returned::Pointer => self.named("returned"),
                 Returned::PointerToNumber => {
@@ -209,7 +209,11 @@ impl Harness<'_> {
         for (at, argument) in operation.arguments.iter().enumerate() {
             if let Argument::Result { is_pointer, .. } = argument {
                 let result = format!("result_{at}");
-                results.push(if *is_pointer { self.named(&result) } else { format!("(long long){result}") });
+                let written = if *is_pointer { self.named(&result) } else { format!("(long long){result}") };
+                results.push(match operation.returned {
+                    Returned::Boolean => format!("returned ? {written} : 0"),
+                    _ => written,
+                });
             }
         }
         for (at, result) in results.iter().enumerate() {

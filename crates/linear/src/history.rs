@@ -177,7 +177,7 @@ pub fn show_call(operations: &Operations, call: Call, number: Option<usize>, res
 /// A pointer is shown as what it points to: `#2` is the element of the second call, `&2` the object of the value 2.
 fn show_result(kind: Returned, result: i64) -> String {
     match (kind, result) {
-        (Returned::Nothing | Returned::Integer, _) => result.to_string(),
+        (Returned::Nothing | Returned::Boolean | Returned::Integer, _) => result.to_string(),
         (Returned::Float, _) => (result as f64 / 1000.0).to_string(),
         (_, 0) => "null".to_string(),
         (_, SOMETHING) => "an address".to_string(),

@@ -28,6 +28,8 @@ pub enum Argument {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Returned {
     Nothing,
+    /// Whether it was done: if not, what it has written means nothing.
+    Boolean,
     Integer,
     Float,
     Pointer,
@@ -211,6 +213,7 @@ fn operation(
     let arguments = signature.params.iter().map(|param| argument(signature, param, structure, thread));
     let returned = match &signature.result {
         Kind::Void => Returned::Nothing,
+        Kind::Boolean => Returned::Boolean,
         Kind::Integer => Returned::Integer,
         Kind::Float => Returned::Float,
         Kind::Pointer(Target::Scalar { spelled, .. }) if !spelled.ends_with('*') => Returned::PointerToNumber,
@@ -230,7 +233,7 @@ fn argument(
         return Ok(Argument::Thread);
     }
     Ok(match &param.kind {
-        Kind::Integer | Kind::Float => Argument::Number,
+        Kind::Boolean | Kind::Integer | Kind::Float => Argument::Number,
         Kind::Pointer(Target::Record { spelled, .. }) if structure == Some(spelled) => Argument::Structure,
         Kind::Pointer(Target::Record { spelled, is_complete: true }) => Argument::Element(spelled.clone()),
         Kind::Pointer(Target::Scalar { spelled, is_const: false }) => {
@@ -254,7 +257,9 @@ fn initialise(signature: &Signature, structure: Option<&str>, numbers: &[i64]) -
     for param in &signature.params {
         arguments.push(match &param.kind {
             Kind::Pointer(Target::Record { spelled, .. }) if structure == Some(spelled) => InitialArgument::Structure,
-            Kind::Integer | Kind::Float => InitialArgument::Number(numbers.next().unwrap_or(USUAL_NUMBER)),
+            Kind::Boolean | Kind::Integer | Kind::Float => {
+                InitialArgument::Number(numbers.next().unwrap_or(USUAL_NUMBER))
+            }
             Kind::Pointer(_) => InitialArgument::Null,
             Kind::Void | Kind::Other(_) => return Err(unsuitable(signature, "cannot be called here")),
         });
