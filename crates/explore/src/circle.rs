@@ -1,6 +1,6 @@
 //! A thread that goes round a loop for ever without any step that others could see.
 //!
-//! Nobody else can change what it does next. So it is enough to find it in a state in which it was before: it will never
+//! No other thread can change what it does next. So it is enough to find it in a state in which it was before: it will never
 //! do anything else. States are compared with one of the past, which is a later one from time to time.
 
 use leno_ir::interp::{Machine, Registers, ThreadId};

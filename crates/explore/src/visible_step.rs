@@ -595,7 +595,7 @@ pub fn run_invisible<'p>(
         if machine.threads()[thread].status != Status::Running || is_visible(machine, statics, thread) {
             return Ran::Done;
         }
-        // Nobody else can change what it does: it will go round for ever, and no thread will ever hear of it again.
+        // No other thread can change what it does: it goes round for ever, without a visible step.
         if circle.is_closed(machine, thread, step_number) {
             machine.stop_thread(thread);
             return Ran::Done;

@@ -485,7 +485,7 @@ impl Listener for EventBuilder {
     fn object(&mut self, terms: &mut Terms, at: &Position, access: MemoryAccess, _: bool) {
         let event = match self.sharing.class(access.at) {
             SharingClass::Shared(first) => {
-                // (What is written there is nobody's business: the state of objects is not kept in their bytes.)
+                // (The value that is written does not matter: the state of objects is not kept in their bytes.)
                 let mut writes = Vec::new();
                 self.library_pieces(terms, first, access, &[], true, (&mut Vec::new(), &mut writes));
                 let kind = Kind::Access { reads: Vec::new(), writes, atomic: access.atomic, is_plain: true };

@@ -199,7 +199,7 @@ pub enum Kind {
 /// One of the two sides of a call of what is not part of the program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OutsideStep {
-    /// What comes before it in its thread may be known to others from here on. `is_all`: nobody is waited for.
+    /// What comes before it in its thread may be known to others from here on. `is_all`: no other thread is waited for.
     Releases { is_all: bool },
     /// What others have released before may be known here.
     Acquires,

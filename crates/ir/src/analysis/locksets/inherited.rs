@@ -1,6 +1,6 @@
 //! Locks that another thread holds for as long as a thread lives.
 //!
-//! `lock(m); create(t); …; join(t); unlock(m)`: while `t` is alive, the thread that created it holds `m`. So nobody else can
+//! `lock(m); create(t); …; join(t); unlock(m)`: while `t` is alive, the thread that created it holds `m`. So no other thread can
 //! be in a critical section of `m`, as if `t` held it. For a thread `T` and a thread `P` of which there is one, and which
 //! creates every `T` directly or not: the locks that `P` holds wherever a `T` may be alive. Two threads exclude each other if
 //! a lock is held for both of them, by two different threads. (A lock that `P` still holds when it ends is never free again.)
