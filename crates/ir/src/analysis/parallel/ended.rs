@@ -1,9 +1,9 @@
 //! Which threads have ended for certain, because they were joined?
 //!
 //! `alive` counts the threads that a thread has created. But any thread may join any other: a sibling, or the main thread,
-//! which no thread of it has created. So here, for each root and along its paths: the roots of which there is one thread at most in an
-//! execution, and of which that thread has been joined, by this thread or by one that has ended since, or before this thread
-//! was created. What has ended stays so.
+//! which no thread has created. So here, for each root and along its paths: the roots of which there is one thread at
+//! most in an execution, and of which that thread has been joined, by this thread or by one that has ended since, or
+//! before this thread was created. What has ended stays so.
 
 use std::collections::{BTreeMap, BTreeSet};
 
