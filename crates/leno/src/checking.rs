@@ -386,9 +386,13 @@ impl<'a> Checking<'a> {
         checked
     }
 
-    /// The limits that were reached, with their numbers.
-    fn explain(&self, unknown: Unknown) -> Unknown {
+    /// The limits that were reached, with their numbers. A turn that had ended before the user asked to stop ends
+    /// the check only because of that.
+    fn explain(&self, mut unknown: Unknown) -> Unknown {
         let more_memory = "allow more with --memory, or make the program smaller";
+        if let (Reason::Limit(Stop::Time), Some(stop)) = (&unknown.reason, self.options.cancel.requested()) {
+            unknown.reason = Reason::Limit(stop);
+        }
         let (reason, advice) = match unknown.reason {
             Reason::Limit(Stop::Memory) => {
                 let limit = self.options.memory.map_or(String::new(), |mebibytes| format!(" of {mebibytes} MiB"));
