@@ -427,6 +427,15 @@ pub struct VisibleStep {
     pub path: Term,
 }
 
+/// A thread begins to wait for a condition variable, with this mutex.
+#[derive(Clone, Debug)]
+pub struct Waiter {
+    pub thread: ThreadIndex,
+    pub path: Term,
+    pub condition: Term,
+    pub mutex: Term,
+}
+
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct Skeleton {
@@ -453,6 +462,7 @@ pub struct Skeleton {
     pub waits: Vec<Wait>,
     pub sleeps: IndexVec<SleepId, Sleep>,
     pub signals: Vec<Signal>,
+    pub waiters: Vec<Waiter>,
     pub barriers: Barriers,
     pub deadlock_point: Option<DeadlockPoint>,
     /// The visible instructions of threads, in program order: to guide the interpreter.
@@ -561,6 +571,9 @@ impl Skeleton {
         }
         self.fences.iter_mut().for_each(|fence| put(&mut [&mut fence.path]));
         self.signals.iter_mut().for_each(|signal| put(&mut [&mut signal.path, &mut signal.address]));
+        for waiter in &mut self.waiters {
+            put(&mut [&mut waiter.path, &mut waiter.condition, &mut waiter.mutex]);
+        }
         for wait in &mut self.barriers.waits {
             put(&mut [&mut wait.address, &mut wait.arrives.1]);
             wait.leaves.iter_mut().for_each(|(_, path)| put(&mut [path]));

@@ -201,6 +201,7 @@ impl<'p> Execution<'p> {
         if self.question.properties.deadlock {
             self.add_deadlock_point();
         }
+        self.doubt_mixed_mutexes();
         self.end_with_last_thread();
         self.read_words_at_ends()
     }

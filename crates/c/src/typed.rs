@@ -42,6 +42,8 @@ pub struct Unit {
     pub globals: IndexVec<GlobalId, Global>,
     /// Declared and defined ones.
     pub functions: IndexVec<FuncId, Function>,
+    /// Whether some initialiser makes a mutex of another kind than the normal one.
+    pub has_mutex_kinds: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -45,6 +45,8 @@ pub enum IntKind {
     UnsignedLongLong,
     Int128,
     UnsignedInt128,
+    /// The type that gcc gives a bit-field that is wider than `int` and narrower than its declared type: its own width.
+    OfField { width: u16, signed: bool },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
@@ -388,7 +390,9 @@ impl Types {
             Type::Void | Type::Function(_) => None,
             Type::Bool => Some(1),
             Type::Int(_) | Type::Enum(_) if self.is_incomplete_enum(id) => None,
-            Type::Int(_) | Type::Enum(_) | Type::Pointer(_) => Some(u64::from(self.int_bits(id) / 8)),
+            Type::Int(_) | Type::Enum(_) | Type::Pointer(_) => {
+                Some(u64::from(self.int_bits(id)).next_power_of_two() / 8)
+            }
             Type::Float(FloatKind::Float) => Some(4),
             Type::Float(FloatKind::Double) => Some(8),
             Type::Float(FloatKind::LongDouble) => Some(if self.model == DataModel::Lp64 { 16 } else { 12 }),
@@ -584,7 +588,7 @@ pub fn round_up(value: u64, align: u64) -> u64 {
 impl IntKind {
     pub fn is_signed(self) -> bool {
         use IntKind::*;
-        matches!(self, Char | SignedChar | Short | Int | Long | LongLong | Int128)
+        matches!(self, Char | SignedChar | Short | Int | Long | LongLong | Int128 | OfField { signed: true, .. })
     }
 
     pub fn bits(self, model: DataModel) -> u16 {
@@ -596,10 +600,22 @@ impl IntKind {
             Long | UnsignedLong => model.pointer_bits(),
             LongLong | UnsignedLongLong => 64,
             Int128 | UnsignedInt128 => 128,
+            OfField { width, .. } => width,
         }
     }
 
-    /// Conversion rank: how the usual arithmetic conversions order types.
+    /// The type of a bit-field's value that is wider than `int`: one of the usual types if its width is theirs.
+    pub fn of_field(width: u16, signed: bool, model: DataModel) -> IntKind {
+        let usual = [IntKind::Long, IntKind::LongLong].into_iter().find(|kind| kind.bits(model) == width);
+        match usual {
+            Some(kind) if signed => kind,
+            Some(kind) => kind.to_unsigned(),
+            None => IntKind::OfField { width, signed },
+        }
+    }
+
+    /// Conversion rank: how the usual arithmetic conversions order types. (That of a bit-field's own type is above
+    /// `int`'s; next to the others its width decides.)
     pub fn rank(self) -> u8 {
         use IntKind::*;
         match self {
@@ -609,6 +625,7 @@ impl IntKind {
             Long | UnsignedLong => 4,
             LongLong | UnsignedLongLong => 5,
             Int128 | UnsignedInt128 => 6,
+            OfField { .. } => 4,
         }
     }
 
@@ -621,6 +638,7 @@ impl IntKind {
             Long | UnsignedLong => UnsignedLong,
             LongLong | UnsignedLongLong => UnsignedLongLong,
             Int128 | UnsignedInt128 => UnsignedInt128,
+            OfField { width, .. } => OfField { width, signed: false },
         }
     }
 
@@ -640,6 +658,8 @@ impl IntKind {
             UnsignedLongLong => "unsigned long long",
             Int128 => "__int128",
             UnsignedInt128 => "unsigned __int128",
+            OfField { signed: true, .. } => "a signed bit-field's own type",
+            OfField { signed: false, .. } => "an unsigned bit-field's own type",
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::lifetimes;
 use crate::names;
 use crate::types;
 use leno_ir::interp::Place;
+use leno_ir::analysis::features::has_op;
 use leno_ir::program::{
     Access, Expr, FloatKind, Function, Instr, LocalId, Op, Order, Program, Property, RmwOp, Span, Storage, TextId, Type,
 };
@@ -82,7 +83,7 @@ impl<'a> Writer<'a> {
             Op::Undefine { dst } => format!("{} = 0;", self.name(*dst)),
             Op::CheckMove { .. } => format!("if ({}) leno_fail(\"index out of bounds\");", self.moved_away(op)),
             Op::ObjectSize { dst, ptr } => {
-                self.assign(*dst, self.word(), format!("malloc_usable_size((void *){})", scope.address(ptr)))
+                self.assign(*dst, self.word(), format!("leno_object_size((ptr){})", scope.address(ptr)))
             }
             Op::Assume { cond } => format!("if (!{}) leno_park();", scope.operand(cond)),
             Op::Assert { cond, property, message } => self.assertion(cond, *property, *message, span),
@@ -276,6 +277,10 @@ impl<'a> Writer<'a> {
         let align = align.max(1);
         let size = self.scope.value(size);
         match storage {
+            Storage::Heap if has_op(self.program(), |op| matches!(op, Op::ObjectSize { .. })) => {
+                let zeroed = u8::from(zeroed);
+                format!("{name} = leno_with_size(leno_allocate({size}, {align}, {zeroed}), {size});")
+            }
             Storage::Heap => format!("{name} = leno_allocate({size}, {align}, {});", u8::from(zeroed)),
             Storage::Stack => {
                 let clear = if zeroed { format!(" __builtin_memset((void *){name}, 0, size);") } else { String::new() };

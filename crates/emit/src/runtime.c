@@ -391,6 +391,30 @@ static ptr leno_allocate(ptr size, ptr align, int zeroed) {
     return (ptr)memory;
 }
 
+//= leno_object_size leno_with_size
+/* How many bytes were asked for: the real object may have more. Who was never noted here, or came when the table was full,
+   has the real object's size. */
+#define LENO_SIZES (1 << 16)
+static struct { ptr address, size; } leno_sizes[LENO_SIZES];
+static ptr *leno_size_of(ptr address, int makes) {
+    for (ptr step = 0, at = address >> 4; step < 64; step++, at++) {
+        ptr *key = &leno_sizes[at % LENO_SIZES].address, none = 0;
+        if (__atomic_load_n(key, __ATOMIC_ACQUIRE) == address) return &leno_sizes[at % LENO_SIZES].size;
+        if (makes && __atomic_compare_exchange_n(key, &none, address, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+            return &leno_sizes[at % LENO_SIZES].size;
+    }
+    return 0;
+}
+static ptr leno_with_size(ptr address, ptr size) {
+    ptr *known = address ? leno_size_of(address, 1) : 0;
+    if (known) __atomic_store_n(known, size, __ATOMIC_RELEASE);
+    return address;
+}
+static ptr leno_object_size(ptr address) {
+    ptr *known = address ? leno_size_of(address, 0) : 0;
+    return known ? __atomic_load_n(known, __ATOMIC_ACQUIRE) : malloc_usable_size((void *)address);
+}
+
 //= leno_nondet_next
 /* Nondeterministic values come from the environment variable LENO_NONDET: numbers as C writes them, separated
    by commas, in the order in which the program asks for them. After the last one, and without it, they are 0. */

@@ -1,5 +1,4 @@
 // An array that any thread makes larger: how much there is to copy depends on who made it.
-//~ NO-REPLAY: the real realloc sees a larger object than was asked for, and copies more
 //~ SAFE
 #include <assert.h>
 #include <pthread.h>

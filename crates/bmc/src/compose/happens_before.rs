@@ -17,7 +17,7 @@ use leno_axioms::order::Unknown;
 use leno_axioms::reads_from::{Encoding, Sources};
 use leno_ir::index::Idx;
 use leno_ir::interp::Synchronises;
-use leno_ir::program::{Body, Op, Order, Place, Program};
+use leno_ir::program::{Body, ObjectUse, Op, Order, Place, Program};
 use leno_logic::literal::Lit;
 use leno_logic::order::Node;
 use leno_logic::term::Term;
@@ -103,11 +103,15 @@ impl Composer<'_, '_> {
         Some(selected)
     }
 
-    /// A free is a write of its object.
+    /// A free is a write of its object; a step on a synchronisation object in it is an access to it.
     fn unordered_free(&mut self, marks: &HappensBefore, index: EventId, free: usize) -> Option<Lit> {
         let (event, free) = (&self.bounded.skeleton.events[index], &self.bounded.skeleton.frees[free]);
         let is_foreign = self.bounded.skeleton.nodes[free.node] != event.thread;
-        if !event.is_plain || !is_foreign || !event.targets.intersects(&free.targets) {
+        let is_access = match event.object {
+            Some(object) => object.usage != ObjectUse::Leaves,
+            None => event.is_plain,
+        };
+        if !is_access || !is_foreign || !event.targets.intersects(&free.targets) {
             return None;
         }
         // (A read whose value is known is not linked any more, but it is an access all the same.)

@@ -244,6 +244,7 @@ impl Skeleton {
         }
         call.fences.iter_mut().for_each(|fence| fence.node = at(fence.node));
         call.signals.iter_mut().for_each(|signal| signal.node = at(signal.node));
+        call.waiters.iter_mut().for_each(|waiter| waiter.thread = thread);
         call.steps.iter_mut().for_each(|step| step.node = at(step.node));
         call.exits.iter_mut().for_each(|(_, node)| *node = at(*node));
         self.events.extend(call.events.into_vec());
@@ -259,6 +260,7 @@ impl Skeleton {
         self.sleeps.extend(call.sleeps.into_vec());
         self.fences.append(&mut call.fences);
         self.signals.append(&mut call.signals);
+        self.waiters.append(&mut call.waiters);
         self.steps.append(&mut call.steps);
         self.exits.append(&mut call.exits);
         self.constraints.append(&mut call.constraints);
@@ -292,6 +294,7 @@ impl Skeleton {
         self.waits.retain(|wait| can(wait.path));
         self.fences.retain(|fence| can(fence.path));
         self.signals.retain(|signal| can(signal.path));
+        self.waiters.retain(|waiter| can(waiter.path));
         self.steps.retain(|step| can(step.path));
         self.exits.retain(|(path, _)| can(*path));
         self.constraints.retain(|constraint| *constraint != Term::TRUE);

@@ -4,7 +4,7 @@
 //! variables keep nothing in words but that they were made: that a thread sleeps, wakes or signals is noted for the search
 //! for deadlocks.
 
-use crate::skeleton::{BarrierDestroy, BarrierWait, NodeId, Role, Signal, Sleep, SyncObject, Unit, Until};
+use crate::skeleton::{BarrierDestroy, BarrierWait, NodeId, Role, Signal, Sleep, SyncObject, Unit, Until, Waiter};
 use crate::summarize::access::{Accesses, Reached};
 use crate::summarize::side_effects::SideEffect;
 use crate::summarize::state::State;
@@ -87,6 +87,8 @@ impl Execution<'_> {
                 self.violate(ViolationKind::Uninitialised, bad);
                 let made = self.terms.not(unmade);
                 let Some(state) = self.restrict(state, made) else { return Ok(None) };
+                let (thread, path) = (self.thread, state.path);
+                self.skeleton.waiters.push(Waiter { thread, path, condition: address, mutex: mutex_address });
                 Some((self.sleep(state, address, result, before), result))
             }
             SyncOp::CondWake { deadline, .. } => self.wake(state, deadline.is_some()),
@@ -324,6 +326,33 @@ impl Execution<'_> {
         state.sleep = Some(self.skeleton.sleeps.next_id());
         self.skeleton.sleeps.push(Sleep { thread, node, path, address, wake: None, late: Term::FALSE });
         state
+    }
+
+    /// All who wait for a condition variable at the same time must do so with one mutex. Whether two who do not wait at
+    /// the same time is not encoded: nothing is proved then.
+    pub(crate) fn doubt_mixed_mutexes(&mut self) {
+        if !self.question.properties.other {
+            return;
+        }
+        let waiters = std::mem::take(&mut self.skeleton.waiters);
+        let mut mixed = Vec::new();
+        for (index, one) in waiters.iter().enumerate() {
+            for other in waiters[..index].iter().filter(|other| other.thread != one.thread) {
+                let same_condition = self.terms.eq(one.condition, other.condition);
+                if self.terms.as_bool(same_condition) == Some(false) {
+                    continue;
+                }
+                let same_mutex = self.terms.eq(one.mutex, other.mutex);
+                let other_mutex = self.terms.not(same_mutex);
+                mixed.push(self.terms.and(&[one.path, other.path, same_condition, other_mutex]));
+            }
+        }
+        let mixed = self.terms.or(&mixed);
+        if self.terms.as_bool(mixed) != Some(false) {
+            let why = "threads may wait for one condition variable with different mutexes".to_string();
+            self.skeleton.doubts.push((mixed, why));
+        }
+        self.skeleton.waiters = waiters;
     }
 
     /// Gives a signal, at the node of this step if it has one.

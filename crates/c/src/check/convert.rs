@@ -43,8 +43,47 @@ impl Checker<'_> {
                     _ => expr,
                 }
             }
-            _ if self.is_lvalue(expr) => self.push(ExprKind::Load(expr), ty.ty, span),
+            _ if self.is_lvalue(expr) => {
+                let value = self.push(ExprKind::Load(expr), ty.ty, span);
+                self.as_wide_field(value, expr)
+            }
             _ => expr,
+        }
+    }
+
+    /// The value of a bit-field that is wider than `int`, in the type that gcc computes with: of just its width.
+    fn as_wide_field(&mut self, value: ExprId, place: ExprId) -> ExprId {
+        let ty = self.ty(value).ty;
+        match self.bit_field(place) {
+            Some(bits) if bits.width > 32 && bits.width < self.types().int_bits(ty) => {
+                let kind = IntKind::of_field(bits.width, self.types().is_signed(ty), self.types().model);
+                let own = self.unit.types.int(kind);
+                self.convert(value, own)
+            }
+            _ => value,
+        }
+    }
+
+    /// The value of an expression that has stored it to `place`: gcc promotes it as it would promote the bit-field.
+    pub fn value_stored(&mut self, value: ExprId, place: ExprId) -> ExprId {
+        match self.promoted_field(place) {
+            Some(promoted) => self.convert(value, promoted),
+            None => self.as_wide_field(value, place),
+        }
+    }
+
+    /// What the value of a bit-field that is not wider than `int` is promoted to (`_Bool` is, whatever its width).
+    fn promoted_field(&self, place: ExprId) -> Option<TypeId> {
+        let bits = self.bit_field(place)?;
+        let ty = self.ty(place).ty;
+        if matches!(self.types().get(ty), Type::Bool) {
+            return None;
+        }
+        match bits.width {
+            ..32 => Some(self.common().int),
+            32 if self.types().is_signed(ty) => Some(self.common().int),
+            32 => Some(self.common().uint),
+            _ => None,
         }
     }
 
@@ -120,23 +159,22 @@ impl Checker<'_> {
         }
     }
 
-    /// Integer promotion of a value; `raw` is the lvalue it may have been loaded from (bit-fields promote by width).
+    /// Integer promotion of a value (what was loaded from a bit-field is promoted by its width).
     pub fn promote(&mut self, expr: ExprId) -> ExprId {
-        let common = self.common();
-        let ty = self.ty(expr).ty;
-        if let ExprKind::Load(place) = self.unit.exprs[expr].kind
-            && let Some(bits) = self.bit_field(place)
-        {
-            let fits_int = bits.width < 32 || (bits.width == 32 && self.types().is_signed(ty));
-            if fits_int {
-                return self.convert(expr, common.int);
-            }
-            if bits.width == 32 {
-                return self.convert(expr, common.uint);
-            }
-        }
-        let to = self.promoted_type(ty);
+        let loaded = match self.unit.exprs[expr].kind {
+            ExprKind::Load(place) => self.promoted_field(place),
+            _ => None,
+        };
+        let to = loaded.unwrap_or_else(|| self.promoted_type(self.ty(expr).ty));
         self.convert(expr, to)
+    }
+
+    /// The last value of a list: one that was loaded from a bit-field is promoted here, where that is still seen.
+    pub fn promote_field(&mut self, expr: ExprId) -> ExprId {
+        match self.unit.exprs[expr].kind {
+            ExprKind::Load(place) => self.value_stored(expr, place),
+            _ => expr,
+        }
     }
 
     /// For arguments that no prototype speaks of.
@@ -144,6 +182,11 @@ impl Checker<'_> {
         let ty = self.ty(expr).ty;
         match self.types().get(ty) {
             Type::Float(FloatKind::Float) => self.convert(expr, self.common().double),
+            Type::Int(IntKind::OfField { signed, .. }) => {
+                let whole = if *signed { IntKind::LongLong } else { IntKind::UnsignedLongLong };
+                let whole = self.unit.types.int(whole);
+                self.convert(expr, whole)
+            }
             _ if self.types().is_integer(ty) => self.promote(expr),
             _ => expr,
         }
@@ -173,7 +216,10 @@ impl Checker<'_> {
             return left;
         }
         let model = self.types().model;
-        let kind = if a.is_signed() == b.is_signed() {
+        let of_field = matches!(a, IntKind::OfField { .. }) || matches!(b, IntKind::OfField { .. });
+        let kind = if of_field && a.bits(model) != b.bits(model) {
+            if a.bits(model) > b.bits(model) { a } else { b }
+        } else if a.is_signed() == b.is_signed() {
             if a.rank() > b.rank() { a } else { b }
         } else {
             let (signed, unsigned) = if a.is_signed() { (a, b) } else { (b, a) };
@@ -229,6 +275,14 @@ impl Checker<'_> {
         let init = LocalInit { zero: false, items: vec![item] };
         let literal = self.push(ExprKind::CompoundLiteral { var, init }, union, span);
         self.push(ExprKind::Load(literal), union, span)
+    }
+
+    /// No object is of the type of a wide bit-field's value: `typeof(s.wide + 1) x;` gives one that gcc cuts at each store.
+    pub fn refuse_field_type(&self, ty: TypeId, span: Span) -> Result<()> {
+        match self.types().get(ty) {
+            Type::Int(IntKind::OfField { .. }) => fail(span, "an object of the type of a wide bit-field's value is not supported"),
+            _ => Ok(()),
+        }
     }
 
     /// A scalar that decides something.

@@ -59,6 +59,7 @@ impl<'a> Checker<'a> {
             ast::Initializer::Expr(_) => {
                 let raw = self.init_expr(init)?;
                 let value = self.decay(raw);
+                self.refuse_field_type(self.ty(value).ty, item.declarator.span)?;
                 Ok(QualType { ty: self.ty(value).ty, quals: base.quals })
             }
             ast::Initializer::List { span, .. } => fail(*span, "`__auto_type` cannot be initialised by a list"),

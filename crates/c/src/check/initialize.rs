@@ -20,6 +20,8 @@ struct Target {
     ty: QualType,
     offset: u64,
     bits: Option<BitField>,
+    /// Whether it says of which kind a mutex is.
+    is_mutex_kind: bool,
 }
 
 /// One value at one place.
@@ -89,7 +91,7 @@ impl<'a> Checker<'a> {
     }
 
     fn local_item(&mut self, item: Item) -> LocalInitItem {
-        let Target { ty, offset, bits } = item.target;
+        let Target { ty, offset, bits, .. } = item.target;
         match item.value {
             ItemValue::Expr(value) => LocalInitItem { offset, ty, bits, value },
             ItemValue::Text(bytes) => {
@@ -111,7 +113,7 @@ impl<'a> Checker<'a> {
 
     fn flatten(&mut self, ty: QualType, init: InitId, span: Span) -> Result<(QualType, Flat)> {
         let mut flat = Flat::default();
-        let target = Target { ty, offset: 0, bits: None };
+        let target = Target { ty, offset: 0, bits: None, is_mutex_kind: false };
         if !matches!(self.types().get(ty.ty), Type::Array(_, ArrayLen::Incomplete)) {
             self.refuse_incomplete(ty, span)?;
         }
@@ -212,6 +214,8 @@ impl<'a> Checker<'a> {
             (_, Some(bits)) => u64::from(bits.unit_bytes),
             _ => self.types().size_of(target.ty.ty).unwrap_or(0),
         };
+        let is_zero = matches!(&value, ItemValue::Expr(expr) if self.evaluate_int(*expr) == Some(0));
+        self.unit.has_mutex_kinds |= target.is_mutex_kind && !is_zero;
         flat.end = flat.end.max(target.offset + size);
         flat.items.push(Item { target, value, span });
     }
@@ -273,7 +277,7 @@ impl<'a> Checker<'a> {
                         (pointer, ItemValue::Expr(self.push(ExprKind::PointerAdd(address, add), pointer, span)))
                     }
                 };
-                self.add(flat, Target { ty: ty.into(), offset, bits: None }, value, span);
+                self.add(flat, Target { ty: ty.into(), offset, bits: None, is_mutex_kind: false }, value, span);
             }
             flat.end = flat.end.max(target.offset + self.types().size_of(ty.ty).unwrap_or(0));
             return Ok(());
@@ -303,14 +307,17 @@ impl<'a> Checker<'a> {
         match self.types().get(whole.ty.ty) {
             Type::Array(element, _) => {
                 let size = self.types().size_of(element.ty)?;
-                Some(Target { ty: *element, offset: whole.offset + size.checked_mul(index)?, bits: None })
+                let offset = whole.offset + size.checked_mul(index)?;
+                Some(Target { ty: *element, offset, bits: None, is_mutex_kind: false })
             }
             _ => {
                 let field = self.types().layout_of(whole.ty.ty)?.fields.get(index as usize)?;
                 if field.bits.is_some() && field.name.is_empty() {
                     return None;
                 }
-                Some(Target { ty: field.ty, offset: whole.offset + field.offset, bits: field.bits })
+                let is_mutex = self.types().record_of(whole.ty.ty).is_some_and(|r| r.name == "__pthread_mutex_s");
+                let is_mutex_kind = is_mutex && field.name == "__kind";
+                Some(Target { ty: field.ty, offset: whole.offset + field.offset, bits: field.bits, is_mutex_kind })
             }
         }
     }
@@ -507,7 +514,7 @@ impl<'a> Checker<'a> {
     // ---- static images
 
     fn write_item(&self, image: &mut Image, item: &Item) -> Result<()> {
-        let Target { ty, offset, bits } = item.target;
+        let Target { ty, offset, bits, .. } = item.target;
         let value = match &item.value {
             ItemValue::Text(bytes) => {
                 image.write(offset, bytes);
@@ -542,7 +549,7 @@ impl<'a> Checker<'a> {
         if let ExprKind::Load(place) = self.unit.exprs[value].kind {
             if let ExprKind::CompoundLiteral { init, .. } = &self.unit.exprs[place].kind {
                 for item in &init.items {
-                    let target = Target { ty: item.ty, offset: offset + item.offset, bits: item.bits };
+                    let target = Target { ty: item.ty, offset: offset + item.offset, bits: item.bits, is_mutex_kind: false };
                     self.write_item(image, &Item { target, value: ItemValue::Expr(item.value), span })?;
                 }
                 return Ok(());

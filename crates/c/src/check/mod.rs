@@ -132,6 +132,7 @@ impl<'a> Checker<'a> {
             stmts: IndexVec::new(),
             globals: IndexVec::new(),
             functions: IndexVec::new(),
+            has_mutex_kinds: false,
         };
         Checker {
             ast,

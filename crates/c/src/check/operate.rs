@@ -225,7 +225,8 @@ impl<'a> Checker<'a> {
         let value = self.rvalue(value)?;
         let ty = self.ty(place);
         let value = self.convert_assigned(value, ty, "here")?;
-        Ok(self.push(ExprKind::Assign { place, value }, ty.ty, span))
+        let assigned = self.push(ExprKind::Assign { place, value }, ty.ty, span);
+        Ok(self.value_stored(assigned, place))
     }
 
     pub fn assign_op(&mut self, op: Op, place: ast::ExprId, value: ast::ExprId, span: Span) -> Result<ExprId> {
@@ -249,7 +250,7 @@ impl<'a> Checker<'a> {
             return Ok(self.push(kind, ty, span));
         }
         // Typed as the plain operator on a loaded value would be; the load itself is part of the update.
-        let probe = self.push(ExprKind::Load(place), ty, span);
+        let probe = self.decay(place);
         let typed = self.binary_values(op, probe, operand, span)?;
         let ExprKind::Binary(op, left, operand) = self.unit.exprs[typed].kind else {
             let shown = self.types().show(ty.into());
@@ -257,7 +258,8 @@ impl<'a> Checker<'a> {
         };
         let compute = self.ty(left).ty;
         let kind = ExprKind::Update { place, op: UpdateOp::Arithmetic(op), operand, compute, result };
-        Ok(self.push(kind, ty, span))
+        let updated = self.push(kind, ty, span);
+        Ok(self.value_stored(updated, place))
     }
 
     // ---- the rest
@@ -266,6 +268,7 @@ impl<'a> Checker<'a> {
         let left = self.expr(left)?;
         let left = self.discard(left);
         let right = self.rvalue(right)?;
+        let right = self.promote_field(right);
         let ty = self.ty(right).ty;
         Ok(self.push(ExprKind::Comma(left, right), ty, span))
     }

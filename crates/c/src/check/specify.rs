@@ -65,7 +65,9 @@ impl<'a> Checker<'a> {
             TypeSpecifier::Typedef(name) => return self.typedef_type(*name, spec.span),
             TypeSpecifier::TypeofExpr(expr) => {
                 let expr = self.expr(*expr)?;
-                return Ok(self.ty(expr));
+                let ty = self.ty(expr);
+                self.refuse_field_type(ty.ty, spec.span)?;
+                return Ok(ty);
             }
             TypeSpecifier::TypeofType(name) => return self.type_name(name),
             TypeSpecifier::Atomic(name) => {

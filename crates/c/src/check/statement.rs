@@ -393,7 +393,8 @@ impl<'a> Checker<'a> {
                 statements.push(self.statement(StmtKind::Label { label, body: empty }, ast.stmts[*id].span));
             }
             if let Written::Expr(expr) = ast.stmts[inner].kind {
-                return Ok((statements, Some(self.rvalue(expr)?)));
+                let value = self.rvalue(expr)?;
+                return Ok((statements, Some(self.promote_field(value))));
             }
             statements.push(self.stmt(inner)?);
             return Ok((statements, None));

@@ -264,7 +264,7 @@ fn wait(call: &mut Call<'_, '_, '_>, deadline: Option<usize>) -> Expr {
     if let Some(result) = call.call_model("__leno_cancellable_wait", model_args) {
         return result.unwrap_or_else(|| Expr::int(0, 32));
     }
-    if !call.is_loaded("pthread_mutexattr_settype") {
+    if !call.has_mutex_kinds() {
         call.sync_quietly(SyncOp::CondSleep { mutex: mutex.clone() }, at.clone());
         return woken(call, at, mutex, deadline);
     }

@@ -69,7 +69,16 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
     })
 }
 
+/// More than half of the address space is never there (`PTRDIFF_MAX`). (Seen where the size is a constant; other sizes that
+/// large have no verdict.)
+fn is_too_large(call: &Call<'_, '_, '_>, size: &Expr) -> bool {
+    matches!(size, Expr::Const { bits, .. } if bits >> (call.builder.model().pointer_bits() - 1) != 0)
+}
+
 fn allocate(call: &mut Call<'_, '_, '_>, size: Expr, align: u32, zeroed: bool) -> Expr {
+    if is_too_large(call, &size) {
+        return no_memory(call);
+    }
     let allocate_now = |call: &mut Call<'_, '_, '_>| {
         let dst = call.builder.new_temp(Type::Ptr);
         call.builder.push(Op::Allocate { dst, size, align, storage: Storage::Heap, zeroed });

@@ -7,7 +7,10 @@
 use super::models::IF_LOADED;
 use super::{Options, locks, process, threads, verification};
 use crate::lower::{Argument, FunctionBuilder, LibraryCall, Lowered, Scalar, plain_access};
-use leno_ir::program::{Access, BinaryOp, BlockId, CastOp, Expr, LocalId, Op, SyncOp, TerminatorKind, Type};
+use leno_ir::program::{Access, BinaryOp, BlockId, CastOp, Expr, LocalId, Op, Property, SyncOp, TerminatorKind, Type};
+
+/// The largest number that an attribute object begins with: what its functions leave there (`models/sync_attributes.c`).
+const MOST_ATTRIBUTE: u128 = 0xffff;
 
 /// What a call gives back: a value and its C type.
 pub(super) type Value = Option<(Expr, Scalar)>;
@@ -208,15 +211,21 @@ impl Call<'_, '_, '_> {
         self.builder.binary(BinaryOp::Or, is_negative, is_positive)
     }
 
-    /// The first `int` of an attribute object, which is read and looked at; 0 without attributes.
+    /// The first `int` of an attribute object, which is read and looked at: it must have been initialised, and not be
+    /// destroyed. 0 without attributes.
     pub fn attribute(&mut self, attributes: Expr) -> Expr {
         let has_attributes = self.is_not_null(&attributes);
-        let read = |call: &mut Self| {
-            let value = call.builder.load(attributes, Type::I32);
-            call.use_value(value.clone());
-            value
-        };
-        self.either(has_attributes, Type::I32, read, |_| Expr::int(0, 32))
+        self.either(has_attributes, Type::I32, |call| call.given_attribute(attributes), |_| Expr::int(0, 32))
+    }
+
+    /// The same of an attribute object that must be there.
+    pub fn given_attribute(&mut self, attributes: Expr) -> Expr {
+        let value = self.builder.load(attributes, Type::I32);
+        let value = self.builder.materialize(value);
+        self.use_value(value.clone());
+        let is_set = self.builder.binary(BinaryOp::ULe, value.clone(), Expr::int(MOST_ATTRIBUTE, 32));
+        self.builder.assert(is_set, Property::InvalidArgument, "an attribute object that is not initialised");
+        value
     }
 
     /// Reads a `struct timespec`: its seconds, and whether the nanoseconds are less than a second (an `i1`).
@@ -256,6 +265,11 @@ impl Call<'_, '_, '_> {
 
     pub fn is_loaded(&mut self, name: &str) -> bool {
         self.builder.function_named(name).is_some()
+    }
+
+    /// Whether the program may have recursive or error-checking mutexes: made by a call, or by an initialiser.
+    pub fn has_mutex_kinds(&mut self) -> bool {
+        self.builder.has_initialised_kinds() || self.is_loaded("pthread_mutexattr_settype")
     }
 
     /// Where a thread that has been cancelled ends.

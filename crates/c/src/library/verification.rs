@@ -53,6 +53,11 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
             call.use_value(value);
             None
         },
+        "__leno_attribute" => |call| {
+            let place = call.pointer(0);
+            let value = call.given_attribute(place);
+            call.as_int(value)
+        },
         "__leno_is_time" => |call| {
             let place = call.pointer(0);
             let (_, is_time) = call.time(place);

@@ -358,6 +358,11 @@ impl<'a, 'u> FunctionBuilder<'a, 'u> {
         self.link.function_named(name)
     }
 
+    /// Whether some initialiser of the program makes a mutex of another kind than the normal one.
+    pub fn has_initialised_kinds(&self) -> bool {
+        self.link.units.iter().any(|unit| unit.unit.has_mutex_kinds)
+    }
+
     /// The object of this external name, if some unit or model defines it.
     pub fn object_named(&mut self, name: &str) -> Option<ObjectId> {
         self.link.object_named(name)

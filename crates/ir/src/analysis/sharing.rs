@@ -7,7 +7,7 @@
 //!    or handed to a thread when it starts, or returned from one to who joins it; or reachable from such an
 //!    object through memory.
 //! 2. Two threads may access it. A thread accesses what the functions that its start function may call access;
-//!    making an object, and ending the life of one, count. A start function counts twice if it may be started
+//!    making an object, and ending the life of one, count: that of its thread-local objects ends with each thread. A start function counts twice if it may be started
 //!    twice: from two places, in a loop, or in a function that itself may run twice.
 //! 3. It is written. Otherwise it is [`Sharing::ReadOnly`]: it commutes with everything.
 //!
@@ -24,7 +24,7 @@ use crate::analysis::callgraph::{CallGraph, CallKind};
 use crate::analysis::executions::{Executions, Times};
 use crate::analysis::points_to::{AbstractId, AbstractObject, Accessed, ObjectSet, PointsTo, for_each_op};
 use crate::index::Idx;
-use crate::program::{FuncId, ObjectKind, Op, Place, Program};
+use crate::program::{FuncId, Object, ObjectKind, Op, Place, Program};
 
 /// How threads may share an object.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash)]
@@ -59,9 +59,10 @@ impl SharedObjects {
         let threads = start_functions(program, calls);
         let by_function = accesses_by_function(program, points_to);
         let mut count = vec![Times::Never; points_to.objects().len()];
-        let mut written = ObjectSet::new();
+        let thread_locals = thread_locals(program, points_to);
+        let mut written = thread_locals.clone();
         for thread in &threads {
-            let mut all = ObjectSet::new();
+            let mut all = thread_locals.clone();
             for (function, runs) in calls.calls().reachable([thread.function]).into_iter().enumerate() {
                 if runs {
                     all.union_with(&by_function[function].all());
@@ -128,6 +129,13 @@ fn count_thread(count: &mut [Times], accessed: &ObjectSet, times: Times) {
     for object in accessed.iter() {
         count[object.index()] = count[object.index()].plus(times);
     }
+}
+
+/// The objects that each thread has for itself, from its beginning to its end.
+fn thread_locals(program: &Program, points_to: &PointsTo) -> ObjectSet {
+    let is_one = |(_, object): &(_, &Object)| object.kind == ObjectKind::ThreadLocal;
+    let ids = program.objects.iter_enumerated().filter(is_one).map(|(id, _)| AbstractObject::Static(id));
+    ids.filter_map(|object| points_to.object(object)).collect()
 }
 
 /// The objects whose addresses may get from one thread to another.

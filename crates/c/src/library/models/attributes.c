@@ -1,7 +1,10 @@
 // Attributes of threads. What is set is kept in the attribute object, in a layout of our own that fits into pthread_attr_t;
-// only the detach state makes a difference. The object must have been initialised: it is looked at by every function.
+// only the detach state makes a difference. The object must have been initialised, and not been destroyed: every function looks at
+// it.
 
 void __leno_use(int value);
+// The value of an attribute object; a violation if it is none that these functions leave there.
+int __leno_attribute(const int *attr);
 
 typedef struct attributes {
     // (pthread_create reads this.)
@@ -34,13 +37,14 @@ int pthread_attr_init(attributes *attr)
 
 int pthread_attr_destroy(attributes *attr)
 {
-    __leno_use(attr->detached);
+    __leno_attribute(&attr->detached);
+    attr->detached = 0x10000;
     return 0;
 }
 
 int pthread_attr_setdetachstate(attributes *attr, int state)
 {
-    __leno_use(attr->detached);
+    __leno_attribute(&attr->detached);
     if (state != 0 && state != 1)
         return 22;
     attr->detached = state;
@@ -49,13 +53,13 @@ int pthread_attr_setdetachstate(attributes *attr, int state)
 
 int pthread_attr_getdetachstate(const attributes *attr, int *state)
 {
-    *state = attr->detached;
+    *state = __leno_attribute(&attr->detached);
     return 0;
 }
 
 int pthread_attr_setstacksize(attributes *attr, unsigned long size)
 {
-    __leno_use(attr->detached);
+    __leno_attribute(&attr->detached);
     if (size < 16384)
         return 22;
     attr->stack_size = size;
@@ -64,13 +68,14 @@ int pthread_attr_setstacksize(attributes *attr, unsigned long size)
 
 int pthread_attr_getstacksize(const attributes *attr, unsigned long *size)
 {
+    __leno_attribute(&attr->detached);
     *size = attr->stack_size;
     return 0;
 }
 
 int pthread_attr_setstack(attributes *attr, char *address, unsigned long size)
 {
-    __leno_use(attr->detached);
+    __leno_attribute(&attr->detached);
     if (size < 16384)
         return 22;
     attr->stack = address;
@@ -80,6 +85,7 @@ int pthread_attr_setstack(attributes *attr, char *address, unsigned long size)
 
 int pthread_attr_getstack(const attributes *attr, char **address, unsigned long *size)
 {
+    __leno_attribute(&attr->detached);
     *address = attr->stack;
     *size = attr->stack_size;
     return 0;
@@ -87,27 +93,28 @@ int pthread_attr_getstack(const attributes *attr, char **address, unsigned long 
 
 int pthread_attr_setstackaddr(attributes *attr, char *address)
 {
-    __leno_use(attr->detached);
+    __leno_attribute(&attr->detached);
     attr->stack = address;
     return 0;
 }
 
 int pthread_attr_setguardsize(attributes *attr, unsigned long size)
 {
-    __leno_use(attr->detached);
+    __leno_attribute(&attr->detached);
     attr->guard = size;
     return 0;
 }
 
 int pthread_attr_getguardsize(const attributes *attr, unsigned long *size)
 {
+    __leno_attribute(&attr->detached);
     *size = attr->guard;
     return 0;
 }
 
 int pthread_attr_setscope(attributes *attr, int scope)
 {
-    __leno_use(attr->detached);
+    __leno_attribute(&attr->detached);
     if (scope == 1)
         return 95;
     if (scope != 0)
@@ -118,13 +125,14 @@ int pthread_attr_setscope(attributes *attr, int scope)
 
 int pthread_attr_getscope(const attributes *attr, int *scope)
 {
+    __leno_attribute(&attr->detached);
     *scope = attr->scope;
     return 0;
 }
 
 int pthread_attr_setschedpolicy(attributes *attr, int policy)
 {
-    __leno_use(attr->detached);
+    __leno_attribute(&attr->detached);
     if (policy < 0 || policy > 2)
         return 22;
     attr->policy = policy;
@@ -133,12 +141,14 @@ int pthread_attr_setschedpolicy(attributes *attr, int policy)
 
 int pthread_attr_getschedpolicy(const attributes *attr, int *policy)
 {
+    __leno_attribute(&attr->detached);
     *policy = attr->policy;
     return 0;
 }
 
 int pthread_attr_setschedparam(attributes *attr, const int *priority)
 {
+    __leno_attribute(&attr->detached);
     int most = attr->policy == 0 ? 0 : 99, least = attr->policy == 0 ? 0 : 1;
     if (*priority < least || *priority > most)
         return 22;
@@ -148,13 +158,14 @@ int pthread_attr_setschedparam(attributes *attr, const int *priority)
 
 int pthread_attr_getschedparam(const attributes *attr, int *priority)
 {
+    __leno_attribute(&attr->detached);
     *priority = attr->priority;
     return 0;
 }
 
 int pthread_attr_setinheritsched(attributes *attr, int inherit)
 {
-    __leno_use(attr->detached);
+    __leno_attribute(&attr->detached);
     if (inherit != 0 && inherit != 1)
         return 22;
     attr->inherits = inherit;
@@ -163,13 +174,14 @@ int pthread_attr_setinheritsched(attributes *attr, int inherit)
 
 int pthread_attr_getinheritsched(const attributes *attr, int *inherit)
 {
+    __leno_attribute(&attr->detached);
     *inherit = attr->inherits;
     return 0;
 }
 
 int pthread_attr_setaffinity_np(attributes *attr, unsigned long size, const unsigned long *set)
 {
-    __leno_use(attr->detached);
+    __leno_attribute(&attr->detached);
     for (unsigned long i = 0; i < size / sizeof(unsigned long); i++)
         __leno_use((int)set[i]);
     return 0;

@@ -1,12 +1,11 @@
 // Settings of mutexes that make no difference, beside the kind in their attribute object. (Setting the kind later forgets them.)
 
-void __leno_use(int value);
+int __leno_attribute(const int *attr);
 
 // Puts a value of so many bits into an attribute object; there is no value above `most`.
 static int set(int *attr, int shift, int bits, int value, int most)
 {
-    int old = *attr;
-    __leno_use(old);
+    int old = __leno_attribute(attr);
     if (value < 0 || value > most)
         return 22;
     *attr = (old & ~(((1 << bits) - 1) << shift)) | (value << shift);
@@ -15,7 +14,7 @@ static int set(int *attr, int shift, int bits, int value, int most)
 
 static int get(const int *attr, int shift, int bits, int *value)
 {
-    *value = (*attr >> shift) & ((1 << bits) - 1);
+    *value = (__leno_attribute(attr) >> shift) & ((1 << bits) - 1);
     return 0;
 }
 

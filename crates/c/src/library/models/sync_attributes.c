@@ -1,8 +1,9 @@
 // Attribute objects of mutexes, condition variables, read-write locks and barriers: an int, in a layout of our own. Only the kind of
-// a mutex, its lowest bits, makes a difference. The object must have been initialised: every function looks at it. (What else
-// a mutex can be given is in mutex_attributes.c.)
+// a mutex, its lowest bits, makes a difference. The object must have been initialised, and not been destroyed: every function looks
+// at it. (What else a mutex can be given is in mutex_attributes.c.)
 
-void __leno_use(int value);
+// The value of an attribute object; a violation if it is none that these functions leave there.
+int __leno_attribute(const int *attr);
 
 int pthread_mutexattr_init(int *attr)
 {
@@ -12,14 +13,15 @@ int pthread_mutexattr_init(int *attr)
 
 int pthread_mutexattr_destroy(int *attr)
 {
-    __leno_use(*attr);
+    __leno_attribute(attr);
+    *attr = 0x10000;
     return 0;
 }
 
 // A value of its own, not a few bits: so the kinds that a mutex can have are known without running the program.
 int pthread_mutexattr_settype(int *attr, int kind)
 {
-    __leno_use(*attr);
+    __leno_attribute(attr);
     if (kind < 0 || kind > 3)
         return 22;
     *attr = kind;
@@ -28,15 +30,14 @@ int pthread_mutexattr_settype(int *attr, int kind)
 
 int pthread_mutexattr_gettype(const int *attr, int *kind)
 {
-    *kind = *attr & 3;
+    *kind = __leno_attribute(attr) & 3;
     return 0;
 }
 
 // Puts a value of so many bits into an attribute object; there is no value above `most`.
 static int set(int *attr, int shift, int bits, int value, int most)
 {
-    int old = *attr;
-    __leno_use(old);
+    int old = __leno_attribute(attr);
     if (value < 0 || value > most)
         return 22;
     *attr = (old & ~(((1 << bits) - 1) << shift)) | (value << shift);
@@ -45,7 +46,7 @@ static int set(int *attr, int shift, int bits, int value, int most)
 
 static int get(const int *attr, int shift, int bits, int *value)
 {
-    *value = (*attr >> shift) & ((1 << bits) - 1);
+    *value = (__leno_attribute(attr) >> shift) & ((1 << bits) - 1);
     return 0;
 }
 
@@ -57,7 +58,8 @@ int pthread_condattr_init(int *attr)
 
 int pthread_condattr_destroy(int *attr)
 {
-    __leno_use(*attr);
+    __leno_attribute(attr);
+    *attr = 0x10000;
     return 0;
 }
 
@@ -91,7 +93,8 @@ int pthread_rwlockattr_init(int *attr)
 
 int pthread_rwlockattr_destroy(int *attr)
 {
-    __leno_use(*attr);
+    __leno_attribute(attr);
+    *attr = 0x10000;
     return 0;
 }
 
@@ -123,7 +126,8 @@ int pthread_barrierattr_init(int *attr)
 
 int pthread_barrierattr_destroy(int *attr)
 {
-    __leno_use(*attr);
+    __leno_attribute(attr);
+    *attr = 0x10000;
     return 0;
 }
 

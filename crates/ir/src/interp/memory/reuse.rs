@@ -7,8 +7,8 @@
 //! used all the same is found in the executions in which the address is not given out again.
 //!
 //! **Whom it could matter to.** A program that keeps no address of a freed object cannot tell whether that one is given
-//! out again. So only objects are offered that are *remembered*: an address in one stands in a register that may still
-//! be read, or in an object that lives. Copies of an address come from copies, so an object that is not remembered
+//! out again. So only objects are offered that are *remembered*: an address in one, or just before it, stands in a
+//! register that may still be read, or in an object that lives. Copies of an address come from copies, so an object that is not remembered
 //! when it is freed never will be, and is left out for good. (If the program computes numbers from addresses, they may
 //! be kept in any form, and every object is remembered.)
 
@@ -93,13 +93,15 @@ impl Machine<'_> {
             return objects.clone();
         }
         let mut found = BTreeSet::new();
+        let half = 1u64 << (self.memory.layout.granule_bits - 1);
         let mut refer = |word: u64| {
-            if word != 0
-                && let Some((_, offset)) = self.memory.find(word)
-                && objects.contains(&(word - offset))
-            {
-                found.insert(word - offset);
+            if word == 0 {
+                return;
             }
+            let inside = self.memory.find(word).map(|(_, offset)| word - offset);
+            // (An address just before an object, `p - 1`, is as good as one in it.)
+            let behind = (word.wrapping_add(half) / (2 * half)).wrapping_mul(2 * half);
+            found.extend(inside.into_iter().chain([behind]).filter(|address| objects.contains(address)));
         };
         let pointer = self.program().model.pointer_bytes() as usize;
         for (address, instance) in self.memory.living() {

@@ -379,14 +379,17 @@ impl Machine<'_> {
         trial.touched
     }
 
-    /// Stack objects, with their sizes, whose lives the end of the running activation ends; all of the thread's if it
-    /// is the last.
+    /// Stack objects, with their sizes, whose lives the end of the running activation ends; all of the thread's, and its
+    /// thread-local ones, if it is the last.
     pub fn ending_objects(&self, thread: ThreadId) -> impl Iterator<Item = (u64, u64)> + '_ {
         let state = &self.threads[thread];
         let leaves =
             matches!(self.next_op(thread), Next::Terminator(t) if matches!(t.kind, TerminatorKind::ThreadExit(_)));
         let first = if leaves { 0 } else { state.first_object as usize };
-        state.objects[first..].iter().map(|address| (*address, self.memory.find(*address).map_or(0, |(i, _)| i.size)))
+        let is_last = leaves || state.depth() == 1;
+        let own = if is_last { &state.thread_locals[..] } else { &[] };
+        let size = |address: &u64| self.memory.find(*address).map_or(0, |(i, _)| i.size);
+        state.objects[first..].iter().chain(own).map(move |address| (*address, size(address)))
     }
 
     /// A hash of everything that belongs to a thread alone: where it is in which activations, its registers, and its

@@ -15,13 +15,13 @@
 //!
 //! Accesses in atomic sections are as `seq_cst` ones, and release what their whole section did. Two conflicting
 //! accesses, not both atomic, race if the first does not happen before the second. That an object is freed is a write of
-//! it here.
+//! it here; a step on a synchronisation object is an access to all of it, atomic unless it makes or destroys the object.
 
 use super::enabled::{Footprint, LibraryCall};
 use super::image::Next;
 use super::machine::{Machine, Status, ThreadId};
 use crate::index::Idx;
-use crate::program::{Op, Order, SyncOp, TerminatorKind};
+use crate::program::{ObjectUse, Op, Order, SyncOp, TerminatorKind, mutex_bytes};
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -90,6 +90,9 @@ struct ThreadOrder {
     fenced: Option<Clock>,
     /// What its atomic section has written: address and length.
     section_writes: Vec<(u64, u64)>,
+    /// The synchronisation object that it has used last, and where, if it has made no other access and released nothing
+    /// since.
+    last_use: Option<(u32, u64)>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -220,8 +223,18 @@ impl HappensBefore {
         unordered
     }
 
+    /// A synchronisation object is used. Doing so again and again (an attempt that fails) is one access.
+    fn record_use(&mut self, thread: ThreadId, pc: u32, at: Footprint) {
+        let this = Some((pc, at.address));
+        if self.thread(thread).last_use != this {
+            self.record(thread, pc, at);
+            self.thread(thread).last_use = this;
+        }
+    }
+
     fn record(&mut self, thread: ThreadId, pc: u32, at: Footprint) {
         let order = self.thread(thread);
+        order.last_use = None;
         let number = order.clock.get(thread) + 1;
         order.clock.set(thread, number);
         let access = PastAccess { thread, pc, at, step: self.steps, number };
@@ -236,6 +249,7 @@ impl HappensBefore {
     /// A write of an atomic access: what belongs to release sequences there from now on.
     fn write(&mut self, thread: ThreadId, at: Footprint, order: Order, is_update: bool) {
         let own = self.thread(thread);
+        own.last_use = None;
         let released = if order.releases() { Some(own.clock.clone()) } else { own.fenced.clone() };
         for word in words(at.address, at.len) {
             let heads = &mut self.words.entry(word).or_default().heads;
@@ -278,6 +292,7 @@ impl HappensBefore {
             own.clock.join(&pending);
         }
         if order.releases() {
+            own.last_use = None;
             own.fenced = Some(own.clock.clone());
         }
     }
@@ -290,6 +305,7 @@ impl HappensBefore {
 
     fn release(&mut self, thread: ThreadId, address: u64) {
         let clock = self.clock(thread);
+        self.thread(thread).last_use = None;
         self.objects.entry(address).or_default().join(&clock);
     }
 
@@ -315,7 +331,7 @@ impl Machine<'_> {
         let mut state = DefaultHasher::new();
         if let Some(orders) = &self.orders {
             for order in &orders.threads {
-                (&order.clock, &order.pending, &order.fenced, &order.section_writes).hash(&mut state);
+                (&order.clock, &order.pending, &order.fenced, &order.section_writes, order.last_use).hash(&mut state);
             }
             for (at, word) in &orders.words {
                 at.hash(&mut state);
@@ -342,6 +358,11 @@ impl Machine<'_> {
     /// All such accesses: of several of one thread to the same bytes, the last one.
     pub fn all_unordered(&self, thread: ThreadId) -> Vec<PastAccess> {
         let Some(orders) = &self.orders else { return Vec::new() };
+        if let Next::Instr(instr) = self.next_op(thread)
+            && let Op::Sync { op, .. } = &instr.op
+        {
+            return self.unordered_uses(orders, thread, op);
+        }
         let (at, order) = match self.meaning(thread) {
             Meaning::Access { at, order, kind } => match kind {
                 AccessKind::Store => (at, Order::Relaxed),
@@ -370,6 +391,44 @@ impl Machine<'_> {
             clock.join(&orders.released(at));
         }
         orders.unordered(thread, &clock, at)
+    }
+
+    /// The same for a step on a synchronisation object. One that takes it has acquired what was released there.
+    fn unordered_uses(&self, orders: &HappensBefore, thread: ThreadId, op: &SyncOp) -> Vec<PastAccess> {
+        if !self.enabled(thread) {
+            return Vec::new();
+        }
+        let mut clock = orders.clock(thread);
+        if let Meaning::Acquire { address } | Meaning::TryAcquire { address, .. } = self.synchronisation(thread, op)
+            && let Some(released) = orders.objects.get(&address)
+        {
+            clock.join(released);
+        }
+        let uses = self.uses(thread).into_iter().filter(|at| self.is_accessible(at.address, at.len));
+        let mut found: Vec<PastAccess> = uses.flat_map(|at| orders.unordered(thread, &clock, at)).collect();
+        found.sort_unstable_by_key(|past| past.step);
+        found
+    }
+
+    /// The synchronisation objects that the next step of a thread uses, if somebody may make, destroy or free such ones.
+    /// (Who is on the way out of one is waited for by those who destroy it.)
+    fn uses(&self, thread: ThreadId) -> Vec<Footprint> {
+        let Next::Instr(instr) = self.next_op(thread) else { return Vec::new() };
+        let Op::Sync { op, .. } = &instr.op else { return Vec::new() };
+        if !self.image().orders.ends_objects || op.object_use() == ObjectUse::Leaves {
+            return Vec::new();
+        }
+        let mutex = match op {
+            SyncOp::CondSleep { .. } => self.sync_operand(thread),
+            _ => None,
+        };
+        let mutex = mutex.map(|address| {
+            let len = self.object_len(address, mutex_bytes(self.program().model));
+            Footprint { address, len, writes: true, atomic: true }
+        });
+        let in_section = self.in_section(thread);
+        let own = self.footprint(thread).map(|at| Footprint { atomic: at.atomic || in_section, ..at });
+        own.into_iter().chain(mutex).collect()
     }
 
     /// Whether a compare-exchange finds what it expects.
@@ -461,11 +520,13 @@ impl Machine<'_> {
     ) -> T {
         let (meaning, pc, next) = (self.meaning(thread), self.pc(thread), self.next_op(thread));
         let is_point = self.is_at_schedule_point(thread);
+        let uses = if self.orders.is_some() { self.uses(thread) } else { Vec::new() };
         let result = step(self);
         if !is_made(&result) {
             return result;
         }
         let Some(mut orders) = self.orders.take() else { return result };
+        uses.into_iter().for_each(|at| orders.record_use(thread, pc, at));
         match meaning {
             Meaning::Nothing => {}
             Meaning::Access { at, order, kind } => {
@@ -507,6 +568,7 @@ impl Machine<'_> {
                     orders.record(thread, pc, at);
                     orders.overwrite(at);
                 }
+                orders.thread(thread).last_use = None;
                 let clock = orders.clock(thread);
                 let child = ThreadId::new(self.threads().len() - 1);
                 orders.thread(child).clock = clock;

@@ -227,6 +227,8 @@ pub struct MemoryOrders {
     pub are_weak: bool,
     /// There is a fence that acquires.
     pub has_acquiring_fences: bool,
+    /// Synchronisation objects may be made, destroyed or freed while the program runs.
+    pub ends_objects: bool,
 }
 
 impl MemoryOrders {
@@ -234,6 +236,10 @@ impl MemoryOrders {
         let Next::Instr(instr) = next else { return };
         self.are_weak |= instr.op.may_see_without_order();
         self.has_acquiring_fences |= matches!(instr.op, Op::Fence { order } if order.acquires());
+        self.ends_objects |= match &instr.op {
+            Op::Sync { op, .. } => matches!(op.object_use(), ObjectUse::Makes | ObjectUse::Destroys),
+            op => matches!(op, Op::Free { .. }),
+        };
     }
 }
 

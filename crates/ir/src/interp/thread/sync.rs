@@ -85,6 +85,8 @@ pub enum Wait {
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
 pub(in crate::interp) struct Sleepers {
     threads: Vec<ThreadId>,
+    /// The mutex that each of them has given up.
+    mutexes: Vec<u64>,
     /// Each token may be taken by that many of the first sleepers. Ascending.
     tokens: Vec<usize>,
 }
@@ -107,6 +109,7 @@ impl Sleepers {
             self.tokens.remove(token);
         }
         self.threads.remove(position);
+        self.mutexes.remove(position);
         self.tokens.iter_mut().filter(|token| **token > position).for_each(|token| *token -= 1);
         // Where a sleeper left without a token, there may be one too many for those who could take it.
         let mut kept = 0;
@@ -116,6 +119,17 @@ impl Sleepers {
             useful
         });
         token.is_some()
+    }
+
+    fn add(&mut self, thread: ThreadId, mutex: u64) {
+        self.threads.push(thread);
+        self.mutexes.push(mutex);
+    }
+
+    /// One who sleeps with another mutex, while someone has not been given a signal.
+    fn with_another_mutex(&self, mutex: u64) -> Option<ThreadId> {
+        let position = self.mutexes.iter().position(|other| *other != mutex)?;
+        (self.tokens.len() < self.threads.len()).then(|| self.threads[position])
     }
 
     fn signal(&mut self) {
@@ -399,7 +413,7 @@ impl Machine<'_> {
             SyncStep::CondSleep => {
                 let result = self.unlock_mutex(thread, mutex)?;
                 if result == 0 {
-                    self.sleepers.entry(at).or_default().threads.push(thread);
+                    self.fall_asleep(thread, at, mutex)?;
                 }
                 return Ok(result);
             }
@@ -420,6 +434,19 @@ impl Machine<'_> {
             self.sleepers.remove(&at);
         }
         Ok(result)
+    }
+
+    /// All who wait for one condition variable at the same time wait with one mutex (POSIX). Those who have been given a
+    /// signal wait no more.
+    fn fall_asleep(&mut self, thread: ThreadId, at: u64, mutex: u64) -> Checked<()> {
+        let sleepers = self.sleepers.entry(at).or_default();
+        if let Some(other) = sleepers.with_another_mutex(mutex) {
+            let (condition, other) = (self.describe_address(at), self.thread_name(other));
+            let message = format!("a wait for {condition}, for which {other} waits with another mutex");
+            return Err(self.violation(thread, ViolationKind::InvalidArgument, message));
+        }
+        sleepers.add(thread, mutex);
+        Ok(())
     }
 
     /// Those who have been given a signal are on their way; the others would sleep for ever.
@@ -541,14 +568,15 @@ mod tests {
     use super::*;
 
     fn asleep(count: u32) -> Sleepers {
-        Sleepers { threads: (1..=count).map(ThreadId).collect(), tokens: Vec::new() }
+        let threads: Vec<ThreadId> = (1..=count).map(ThreadId).collect();
+        Sleepers { mutexes: vec![8; threads.len()], threads, tokens: Vec::new() }
     }
 
     #[test]
     fn a_signal_is_for_those_asleep_when_it_is_given() {
         let mut sleepers = asleep(1);
         sleepers.signal();
-        sleepers.threads.push(ThreadId(2));
+        sleepers.add(ThreadId(2), 8);
         assert!(sleepers.may_wake(ThreadId(1)));
         assert!(!sleepers.may_wake(ThreadId(2)));
         sleepers.signal();
@@ -574,7 +602,7 @@ mod tests {
         sleepers.signal();
         assert_eq!(sleepers.tokens, [1]);
         assert!(sleepers.wake(ThreadId(1)));
-        sleepers.threads.push(ThreadId(2));
+        sleepers.add(ThreadId(2), 8);
         assert!(!sleepers.may_wake(ThreadId(2)));
     }
 
@@ -587,7 +615,7 @@ mod tests {
         assert_eq!(sleepers.tokens, [1]);
         let mut sleepers = asleep(1);
         sleepers.signal();
-        sleepers.threads.push(ThreadId(2));
+        sleepers.add(ThreadId(2), 8);
         sleepers.signal();
         // Thread 2 wakes by the second token; no sleeper is left for a third.
         assert!(sleepers.wake(ThreadId(1)));
