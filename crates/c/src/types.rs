@@ -46,7 +46,10 @@ pub enum IntKind {
     Int128,
     UnsignedInt128,
     /// The type that gcc gives a bit-field that is wider than `int` and narrower than its declared type: its own width.
-    OfField { width: u16, signed: bool },
+    OfField {
+        width: u16,
+        signed: bool,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]

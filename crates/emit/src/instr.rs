@@ -12,8 +12,8 @@ use crate::function::Style;
 use crate::lifetimes;
 use crate::names;
 use crate::types;
-use leno_ir::interp::Place;
 use leno_ir::analysis::features::has_op;
+use leno_ir::interp::Place;
 use leno_ir::program::{
     Access, Expr, FloatKind, Function, Instr, LocalId, Op, Order, Program, Property, RmwOp, Span, Storage, TextId, Type,
 };

@@ -2,14 +2,17 @@
 //~ NO-REPLAY: glibc takes whatever is there
 //~ SAFE -DKIND=1
 //~ SAFE -DKIND=2
-//~ UNSAFE -DKIND=1 -DUNMADE: attribute
-//~ UNSAFE -DKIND=1 -DDESTROYED: attribute
-//~ UNSAFE -DKIND=2 -DUNMADE: attribute
-//~ UNSAFE -DKIND=2 -DDESTROYED: attribute
+//~ UNSAFE -DKIND=1 -DUNMADE: invalid argument
+//~ UNKNOWN -DKIND=1 -DUNMADE staged: does not confirm
+//~ UNSAFE -DKIND=1 -DDESTROYED: invalid argument
+//~ UNSAFE -DKIND=2 -DUNMADE: invalid
+//~ UNKNOWN -DKIND=2 -DUNMADE staged: does not confirm
+//~ UNSAFE -DKIND=2 -DDESTROYED: invalid argument
 //~ SAFE -DKIND=3
-//~ UNSAFE -DKIND=3 -DDESTROYED: attribute
+//~ UNSAFE -DKIND=3 -DDESTROYED: invalid argument
 //~ SAFE -DKIND=4
-//~ UNSAFE -DKIND=4 -DUNMADE: attribute
+//~ UNSAFE -DKIND=4 -DUNMADE: invalid argument
+//~ UNKNOWN -DKIND=4 -DUNMADE staged: does not confirm
 #include <pthread.h>
 
 static void *nothing(void *unused)

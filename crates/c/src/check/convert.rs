@@ -280,7 +280,9 @@ impl Checker<'_> {
     /// No object is of the type of a wide bit-field's value: `typeof(s.wide + 1) x;` gives one that gcc cuts at each store.
     pub fn refuse_field_type(&self, ty: TypeId, span: Span) -> Result<()> {
         match self.types().get(ty) {
-            Type::Int(IntKind::OfField { .. }) => fail(span, "an object of the type of a wide bit-field's value is not supported"),
+            Type::Int(IntKind::OfField { .. }) => {
+                fail(span, "an object of the type of a wide bit-field's value is not supported")
+            }
             _ => Ok(()),
         }
     }

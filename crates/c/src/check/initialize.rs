@@ -549,7 +549,8 @@ impl<'a> Checker<'a> {
         if let ExprKind::Load(place) = self.unit.exprs[value].kind {
             if let ExprKind::CompoundLiteral { init, .. } = &self.unit.exprs[place].kind {
                 for item in &init.items {
-                    let target = Target { ty: item.ty, offset: offset + item.offset, bits: item.bits, is_mutex_kind: false };
+                    let target =
+                        Target { ty: item.ty, offset: offset + item.offset, bits: item.bits, is_mutex_kind: false };
                     self.write_item(image, &Item { target, value: ItemValue::Expr(item.value), span })?;
                 }
                 return Ok(());

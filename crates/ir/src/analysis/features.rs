@@ -4,7 +4,10 @@ use crate::analysis::callgraph::CallGraph;
 use crate::analysis::points_to::{AbstractId, AbstractObject, ObjectSet, PointsTo, for_each_op};
 use crate::analysis::retries::quiet_tries;
 use crate::index::Idx;
-use crate::program::{Body, Callee, Datum, Expr, LockKind, Op, Order, Program, Span, Storage, SyncOp, Type};
+use crate::program::{
+    BinaryOp, Body, Callee, DataModel, Datum, Expr, Instr, LockKind, Object, Op, Order, Program, Span, Storage, SyncOp,
+    Type, mutex_bytes,
+};
 
 /// Which kinds of instructions the functions that may run have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -167,9 +170,11 @@ pub fn has_op(program: &Program, is_one: impl Fn(&Op) -> bool) -> bool {
     })
 }
 
-/// The mutexes that may be of another kind than the normal one: made so by a call, or by their initial values.
+/// The mutexes that may be of another kind than the normal one: made so by a call, or by their initial values. Where an
+/// initialiser makes some mutex of another kind, it may have been copied to any that is no static object.
 pub fn special_mutexes(program: &Program, points_to: &PointsTo) -> ObjectSet {
     let mut special = ObjectSet::new();
+    let are_initialised = has_initialised_kinds(program);
     for (id, function) in program.functions.iter_enumerated() {
         let Body::Blocks(blocks) = &function.body else { continue };
         for instr in blocks.iter().flat_map(|block| &block.instrs) {
@@ -181,12 +186,9 @@ pub fn special_mutexes(program: &Program, points_to: &PointsTo) -> ObjectSet {
                     let targets = points_to.points_to(id, at);
                     let is_set = |object: &AbstractId| match points_to.objects()[*object] {
                         AbstractObject::Static(object) => {
-                            program.objects[object].init.iter().any(|(_, datum)| match datum {
-                                Datum::Bytes(bytes) => bytes.iter().any(|byte| *byte != 0),
-                                _ => true,
-                            })
+                            are_initialised || has_initial_value(&program.objects[object])
                         }
-                        _ => false,
+                        _ => are_initialised,
                     };
                     special.union_with(&targets.iter().filter(is_set).collect());
                 }
@@ -195,6 +197,56 @@ pub fn special_mutexes(program: &Program, points_to: &PointsTo) -> ObjectSet {
         }
     }
     special
+}
+
+fn has_initial_value(object: &Object) -> bool {
+    object.init.iter().any(|(_, datum)| match datum {
+        Datum::Bytes(bytes) => bytes.iter().any(|byte| *byte != 0),
+        _ => true,
+    })
+}
+
+/// Whether nothing is in an object at the beginning but what would be the kind of a mutex.
+fn has_initial_kind(object: &Object, model: DataModel) -> bool {
+    let kind_at = if model == DataModel::Lp64 { 16 } else { 12 };
+    let mut given = Vec::new();
+    for (offset, datum) in &object.init {
+        let Datum::Bytes(bytes) = datum else { return false };
+        given.extend((*offset..).zip(bytes).filter(|(_, byte)| **byte != 0));
+    }
+    matches!(given.as_slice(), [(at, 1..=3)] if *at == kind_at)
+}
+
+/// Whether a mutex of another kind than the normal one may be copied: a static one, or one whose initialiser is stored word by
+/// word, with the kind behind words that are zero.
+fn has_initialised_kinds(program: &Program) -> bool {
+    let bytes = u64::from(mutex_bytes(program.model));
+    let is_special = |object: &Object| object.size == bytes && has_initial_kind(object, program.model);
+    if program.objects.iter().any(is_special) {
+        return true;
+    }
+    let stored = |instr: &Instr| match &instr.op {
+        Op::Store { to, value: Expr::Const { bits, .. } } if to.ty == Type::I32 => match &to.ptr {
+            Expr::Slot(slot) => Some((*slot, 0, *bits)),
+            Expr::Binary(BinaryOp::PtrAdd, operands) => match operands.as_ref() {
+                [Expr::Slot(slot), Expr::Const { bits: offset, .. }] => Some((*slot, *offset, *bits)),
+                _ => None,
+            },
+            _ => None,
+        },
+        _ => None,
+    };
+    let makes_kind = |instrs: &[Instr]| {
+        let [zero, also, kind] = instrs else { return false };
+        let (Some((slot, offset, kind)), Some(also), Some(zero)) = (stored(kind), stored(also), stored(zero)) else {
+            return false;
+        };
+        (1..=3).contains(&kind) && offset >= 12 && also == (slot, offset - 4, 0) && zero == (slot, offset - 8, 0)
+    };
+    program.functions.iter().any(|function| match &function.body {
+        Body::Blocks(blocks) => blocks.iter().any(|block| block.instrs.windows(3).any(makes_kind)),
+        Body::External(_) => false,
+    })
 }
 
 /// Whether any thread ever waits on a condition variable.
