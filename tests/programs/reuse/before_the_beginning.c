@@ -1,8 +1,6 @@
 // An address just before an object (arrays that begin with 1) is kept when the object is freed: it may be one before the next
 // object, too.
 //~ SAFE
-//~ UNKNOWN staged: addresses of freed objects
-//~ UNKNOWN states: where in memory
 //~ UNSAFE -DBUG: assertion
 //~ UNKNOWN -DBUG staged: addresses of freed objects
 #include <assert.h>
