@@ -1,5 +1,6 @@
 // A step on a lock, a semaphore or a condition variable is an access to it: if nothing orders it before the free of its memory, or
 // before another thread makes or destroys it, the two race.
+//~ NO-REPLAY: a step on a lock is not kept as an access of the past there
 //~ SAFE -DKIND=1
 //~ UNSAFE -DKIND=1 -DRELAXED: data race
 //~ SAFE -DKIND=2
