@@ -1,13 +1,15 @@
 //! What a report shows of an execution.
 
-use crate::cli::{self, Ending};
+use crate::cli;
 use leno_testing::Scratch;
+use leno_testing::process::Ending;
 
 fn report(program: &str, options: &[&str]) -> String {
     let scratch = Scratch::with(&[("a.c", program)]);
     let said = cli::leno(scratch.folder(), &[&["check", "--no-replay"], options, &["a.c"]].concat());
-    assert_eq!(said.ending, Ending::Status(1), "{}", said.stdout);
-    said.stdout
+    let text = said.output();
+    assert_eq!(said.ending, Ending::Status(1), "{text}");
+    text
 }
 
 fn shows(report: &str, lines: &[&str]) {
