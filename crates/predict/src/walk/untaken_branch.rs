@@ -9,7 +9,7 @@
 
 use crate::walk::Walk;
 use crate::walk::concolic::{ConcolicValue, Evaluator, Leaves, ones};
-use crate::walk::listener::{Listener, PossibleViolation};
+use crate::walk::listener::{LeftOut, Listener, PossibleViolation};
 use crate::walk::objects::Instances;
 use crate::walk::problem::WalkResult;
 use leno_ir::index::IndexVec;
@@ -27,8 +27,9 @@ use std::collections::BTreeMap;
 const MOST_STEPS: usize = 2_000;
 /// How many ways are followed behind one branch.
 const MOST_WAYS: usize = 32;
-/// How often we look behind the same side of a branch.
+/// How often we look behind the same side of a branch, and how often we ask whether it may be taken.
 const MOST_VISITS: u32 = 32;
+const MOST_ASKED: u32 = 256;
 /// How many assertions behind one branch are asked about.
 const MOST_TARGETS: usize = 8;
 /// Where stack objects of functions lie that were never called: no real address is near.
@@ -121,8 +122,14 @@ impl<L: Listener> Walk<'_, '_, L> {
     pub(crate) fn check_untaken_branch(&mut self, id: ThreadIndex, other: BlockId, condition: Term) -> WalkResult {
         let place = self.position(id)?.place;
         let visits = self.untaken.entry((place, other)).or_default();
-        *visits += 1;
-        if *visits > MOST_VISITS {
+        *visits = visits.saturating_add(1);
+        let visits = *visits;
+        if visits > MOST_ASKED {
+            return self.leave_out(id, LeftOut::Branch);
+        }
+        let at = self.position(id)?;
+        self.listener.untaken_branch(&mut self.terms, &at, other, condition);
+        if visits > MOST_VISITS {
             return Ok(());
         }
         let mut first = self.way(id, condition)?;
@@ -336,7 +343,7 @@ impl<L: Listener> Walk<'_, '_, L> {
         let fails = self.terms.not(holds);
         let bad = self.terms.and2(way.condition, fails);
         if self.terms.as_bool(bad) != Some(false) {
-            found.push((bad, PossibleViolation { kind, span, message }));
+            found.push((bad, PossibleViolation { kind, span, message, is_on_untaken_branch: true }));
         }
         way.condition = self.terms.and2(way.condition, holds);
         (self.terms.as_bool(way.condition) != Some(false)).then_some(())
