@@ -76,10 +76,11 @@ impl<'a> Confirmer<'a> {
         let (program, options) = (self.program, self.options);
         self.left_out.add(LeftOut::Branch, ctp.untaken[untaken].span);
         let reached = follow_beyond(program, ctp, prefix, untaken, order, options);
-        let accepted = reached.filter(|reached| !reached.is_tainted).and_then(|reached| self.accept(ctp, reached).ok());
-        let Some(witness) = accepted else { return Confirmation::Unconfirmed };
+        let Some(reached) = reached else { return Confirmation::Unconfirmed };
+        let is_tainted = reached.is_tainted;
+        let Ok(witness) = self.accept(ctp, reached) else { return Confirmation::Unconfirmed };
         let (title, places) = self.claimed(&witness);
-        self.add(Finding { title, places, witness: Ok(witness), bound: None, is_tainted: false });
+        self.add(Finding { title, places, witness: Ok(witness), bound: None, is_tainted });
         Confirmation::Confirmed
     }
 
