@@ -35,7 +35,7 @@ pub struct Signals {
     last: Arc<AtomicI32>,
 }
 
-fn signals() -> SigSet {
+fn passed_on() -> SigSet {
     [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect()
 }
 
@@ -43,7 +43,7 @@ impl Signals {
     /// Takes signals from now on. To be called before any other thread is started.
     pub fn take() -> Signals {
         let signals = Signals::default();
-        let set = signals();
+        let set = passed_on();
         // Without a thread that waits for them, signals have to end the process as usual.
         if set.thread_block().is_ok() {
             let watched = signals.clone();
@@ -58,7 +58,7 @@ impl Signals {
     /// The run is over.
     pub fn release(&self) {
         stop_on_interrupt(&self.cancel);
-        let _ = signals().thread_unblock();
+        let _ = passed_on().thread_unblock();
     }
 
     /// The signal that came last, if one came.

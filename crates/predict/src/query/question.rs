@@ -57,7 +57,7 @@ pub fn questions(
     let mut questions = Vec::new();
     let mut left_out = false;
     for (id, target) in ctp.targets.iter_enumerated() {
-        let is_asked = options.untaken_branches || !target.violation.is_on_untaken_branch;
+        let is_asked = options.untaken_branches || !target.violation.is_beyond_path;
         if is_asked && properties.covers(target.violation.kind) {
             questions.push(Question::Target(id));
         }

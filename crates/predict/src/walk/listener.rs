@@ -58,8 +58,8 @@ pub struct PossibleViolation {
     /// Where the violation is, which may be on a branch that was not taken.
     pub span: Span,
     pub message: String,
-    /// Whether it is.
-    pub is_on_untaken_branch: bool,
+    /// Whether the thread makes a step there that it did not make in the recorded run, and that others could notice.
+    pub is_beyond_path: bool,
 }
 
 /// An access of a library function, and the contents of the memory, if they were kept.

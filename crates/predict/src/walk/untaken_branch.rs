@@ -19,6 +19,7 @@ use leno_ir::program::{
     BlockId, Body, Callee, Expr, External, FuncId, Instr, LocalId, Op, Program, SlotId, Span, SyncOp, TerminatorKind,
     Type,
 };
+use leno_ir::witness::is_schedule_point;
 use leno_logic::term::{Term, Terms};
 use leno_trace::ThreadIndex;
 use std::collections::BTreeMap;
@@ -57,6 +58,8 @@ struct Way {
     condition: Term,
     /// What was stored on it, by address and size. All other memory is as it was before the branch.
     stored: BTreeMap<u64, (u32, Known)>,
+    /// It has a schedule point: so it is not only the end of the recorded path that is another one.
+    has_point: bool,
     /// Somebody may have written anything.
     is_memory_lost: bool,
     invented: u64,
@@ -180,7 +183,7 @@ impl<L: Listener> Walk<'_, '_, L> {
             dst: frame.dst,
         };
         let frames = self.thread(id)?.frames.iter().map(frame).collect();
-        Ok(Way { frames, condition, stored: BTreeMap::new(), is_memory_lost: false, invented: INVENTED })
+        Ok(Way { frames, condition, stored: BTreeMap::new(), has_point: false, is_memory_lost: false, invented: INVENTED })
     }
 
     fn value_on_way(&mut self, id: ThreadIndex, way: &Way, expr: &Expr) -> Known {
@@ -199,6 +202,7 @@ impl<L: Listener> Walk<'_, '_, L> {
             return self.end_block_on_way(id, way, &block.terminator.kind);
         };
         frame.index += 1;
+        way.has_point |= is_schedule_point(program, instr);
         match self.instruction_on_way(id, way, instr, found) {
             Some(()) => Step::On,
             None => Step::Ends,
@@ -343,7 +347,7 @@ impl<L: Listener> Walk<'_, '_, L> {
         let fails = self.terms.not(holds);
         let bad = self.terms.and2(way.condition, fails);
         if self.terms.as_bool(bad) != Some(false) {
-            found.push((bad, PossibleViolation { kind, span, message, is_on_untaken_branch: true }));
+            found.push((bad, PossibleViolation { kind, span, message, is_beyond_path: way.has_point }));
         }
         way.condition = self.terms.and2(way.condition, holds);
         (self.terms.as_bool(way.condition) != Some(false)).then_some(())
