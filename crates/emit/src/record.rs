@@ -334,7 +334,9 @@ impl Writer<'_> {
         let scope = self.scope;
         let code = match &terminator.kind {
             TerminatorKind::ThreadExit(value) => format!("leno_thread_exit((void *){});", scope.operand(value)),
-            TerminatorKind::Exit(status) => format!("leno_record_end(); leno_end_process((int){});", scope.operand(status)),
+            TerminatorKind::Exit(status) => {
+                format!("leno_record_end(); leno_end_process((int){});", scope.operand(status))
+            }
             TerminatorKind::Abort => "leno_record_end(); abort();".to_string(),
             _ => return false,
         };

@@ -341,7 +341,9 @@ fn predict_program(ask: &Predict) -> Result<Status, Status> {
     }
     let trace = trace?;
     // A signal that was passed on, and has ended the program, was to end us, too.
-    if let Some(signal) = signals.last().filter(|signal| recorded.status.and_then(|status| status.signal()) == Some(*signal)) {
+    if let Some(signal) =
+        signals.last().filter(|signal| recorded.status.and_then(|status| status.signal()) == Some(*signal))
+    {
         return Err(ended_by(signal));
     }
     signals.release();
@@ -515,7 +517,8 @@ fn report(
             // A witness from the end of a long run has all steps of that run.
             options.timeout += Duration::from_micros(100) * u32::try_from(shorter.steps.len()).unwrap_or(u32::MAX);
             if let Some(deadline) = asked.limits.deadline {
-                options.timeout = options.timeout.min(deadline.saturating_duration_since(Instant::now()).max(LEAST_REPLAY));
+                options.timeout =
+                    options.timeout.min(deadline.saturating_duration_since(Instant::now()).max(LEAST_REPLAY));
             }
             leno_replay::replay(program, &shorter, &options)
         });

@@ -110,7 +110,9 @@ fn a_bound_that_was_not_needed_is_lifted() {
     let output = leno(&["predict", "--property", "assert", "--context-bound", "1", program]);
     assert_eq!(
         text(&output.stdout).lines().next(),
-        Some("UNKNOWN: no reordering of this run with every branch as taken, with at most 1 context switch, violates anything that was asked for")
+        Some(
+            "UNKNOWN: no reordering of this run with every branch as taken, with at most 1 context switch, violates anything that was asked for"
+        )
     );
     assert_eq!(output.status.code(), Some(2));
 }

@@ -11,10 +11,10 @@ use crate::program::fork_join_order::ForkJoinOrder;
 use crate::program::private_terms::PrivateTerms;
 use crate::program::term_migration::TermMigration;
 use crate::walk::concolic::{ConcolicValue, ones};
+use crate::walk::left_out::AllLeftOut;
 use crate::walk::listener::{
     Boundary, CounterUpdate, LibraryAccess, Listener, Location, MemoryAccess, Position, PossibleViolation,
 };
-use crate::walk::left_out::AllLeftOut;
 use crate::walk::objects::InstanceId;
 use crate::walk::sharing_pass::{MOST_PIECE_BYTES, Piece, PieceId, Sharing, SharingClass};
 use leno_ir::index::IndexVec;

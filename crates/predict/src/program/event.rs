@@ -5,8 +5,8 @@
 //! one. Nothing orders the events of different threads here; which orders are possible is a question to the solver.
 
 use crate::program::fork_join_order::ForkJoinOrder;
-use crate::walk::listener::{Location, PossibleViolation};
 use crate::walk::left_out::{AllLeftOut, LeftOut};
+use crate::walk::listener::{Location, PossibleViolation};
 use crate::walk::objects::InstanceId;
 use crate::walk::sharing_pass::{Piece, PieceId};
 use crate::walk::thread::InputValue;

@@ -183,7 +183,14 @@ impl<L: Listener> Walk<'_, '_, L> {
             dst: frame.dst,
         };
         let frames = self.thread(id)?.frames.iter().map(frame).collect();
-        Ok(Way { frames, condition, stored: BTreeMap::new(), has_point: false, is_memory_lost: false, invented: INVENTED })
+        Ok(Way {
+            frames,
+            condition,
+            stored: BTreeMap::new(),
+            has_point: false,
+            is_memory_lost: false,
+            invented: INVENTED,
+        })
     }
 
     fn value_on_way(&mut self, id: ThreadIndex, way: &Way, expr: &Expr) -> Known {

@@ -5,6 +5,7 @@
 //! passes a beginning of the schedule points that it passed in the recorded run. `LENO_PREDICT=500` tries that many
 //! programs; `LENO_PREDICT_FROM=n` starts elsewhere.
 
+use crate::steps;
 use leno_engine::witness::{claim_race, stuck_for_ever};
 use leno_engine::{Properties, machine_options};
 use leno_generate::{Feature, Shape, generate};
@@ -14,7 +15,6 @@ use leno_ir::interp::{
 };
 use leno_ir::program::{Instr, Op, Order, Place, Program};
 use leno_logic::limits::Limits;
-use crate::steps;
 use leno_predict::{
     Encoding, LeftOut, PredictOptions, Reach, TraceProgram, admits_recorded, build, paths, predict_events,
 };
@@ -229,7 +229,12 @@ fn is_access(machine: &Machine<'_>, thread: ThreadId) -> bool {
     let Next::Instr(instr) = machine.next_op(thread) else { return false };
     let touches = matches!(
         instr.op,
-        Op::Call { .. } | Op::Load { .. } | Op::Store { .. } | Op::ReadModifyWrite { .. } | Op::CompareExchange { .. } | Op::Spawn { .. }
+        Op::Call { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::ReadModifyWrite { .. }
+            | Op::CompareExchange { .. }
+            | Op::Spawn { .. }
     );
     touches && !machine.in_section(thread)
 }
@@ -328,7 +333,14 @@ impl Tally {
             "{count} programs, {} answers compared, {assertions} assertions, {races} races, {deadlocks} deadlocks and {memory} uses \
              of memory that is not there predicted, {} replayed; {} answers that the interpreter did not confirm; {} answers left out, and said to be; in {} programs threads leave the recorded paths, and {} violations are found there; {} programs too \
              big for the oracle, {} that the walk could not follow",
-            self.compared, self.replayed, self.open, self.left_out, self.straying, self.beyond, self.too_big, self.strange
+            self.compared,
+            self.replayed,
+            self.open,
+            self.left_out,
+            self.straying,
+            self.beyond,
+            self.too_big,
+            self.strange
         );
     }
 }
@@ -452,8 +464,7 @@ fn compare_program(seed: u64, program: &Program, text: &str, tally: &mut Tally) 
     ];
     for (kind, (properties, expected)) in kinds.into_iter().enumerate() {
         for encoding in [Encoding::Composition, Encoding::Cssa] {
-            let options =
-                PredictOptions { properties, encoding, untaken_branches: false, ..PredictOptions::default() };
+            let options = PredictOptions { properties, encoding, untaken_branches: false, ..PredictOptions::default() };
             let prediction = predict_events(program, &mut events, &options);
             let found = prediction.confirmed().next();
             let unconfirmed = prediction.findings.iter().filter(|found| found.witness.is_err()).count();
