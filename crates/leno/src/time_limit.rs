@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 /// How long after the deadline an engine may take to end.
-const PATIENCE: Duration = Duration::from_millis(500);
+const PATIENCE: Duration = Duration::from_millis(250);
 /// How often it is looked whether the search is over.
 const PERIOD: Duration = Duration::from_millis(20);
 
