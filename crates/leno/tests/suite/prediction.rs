@@ -179,8 +179,9 @@ fn signals_reach_the_program() {
                 int main(int argc, char **argv) {\n    if (argc > 1) signal(SIGTERM, end);\n    puts(\"up\");\n    fflush(stdout);\n    for (;;) pause();\n}\n";
     let program = scratch.write("waits.c", text).display().to_string();
     let trace = scratch.path("run.leno");
+    let name = trace.display().to_string();
     for (arguments, expected) in [(&[][..], 128 + 15), (&["--", "handles"][..], 15)] {
-        let args = [&["record", "-o", &trace.display().to_string(), &program][..], arguments].concat();
+        let args = [&["record", "-o", &name, &program][..], arguments].concat();
         let mut leno = cli::command(&repository(""), &args).stdout(Stdio::piped()).spawn().expect("leno runs");
         let mut line = String::new();
         BufReader::new(leno.stdout.take().expect("its output")).read_line(&mut line).expect("the program writes");
