@@ -5,8 +5,9 @@
 //! area in memory; a wrapper makes of it what the real one wants: a `va_list` for its `v…` sibling, or a few words.
 //! A `va_list` of the program is known to hold the address of such an area, and no more: it is made anew.
 //! Of a function that Leno does not know, it is not known whether the linker will find it: its reference is weak, and
-//! without it the call gives 0.
+//! without it the call gives 0. In a program that is recorded it has to be there, as in the program itself.
 
+use crate::Mode;
 use crate::call;
 use crate::comment;
 use crate::hooks;
@@ -39,7 +40,7 @@ fn last_argument(function: &Function, external: &External) -> Last {
 }
 
 /// What stands before all objects: declarations.
-pub(crate) fn declare(program: &Program, id: FuncId, external: &External, out: &mut String) {
+pub(crate) fn declare(program: &Program, id: FuncId, external: &External, mode: Mode<'_>, out: &mut String) {
     let function = &program.functions[id];
     let last = last_argument(function, external);
     if external.known && last == Last::AsItIs {
@@ -54,13 +55,13 @@ pub(crate) fn declare(program: &Program, id: FuncId, external: &External, out: &
         Last::AreaAsWords(_) => (function.name.clone(), format!("{}, ...", types::list(&all[..all.len() - 1]))),
     };
     let (ret, real) = (function.ret.map_or("void", types::value), names::real(program, id));
-    let weak = if external.known { "" } else { " __attribute__((weak))" };
+    let weak = if may_be_missing(function, external, mode) { " __attribute__((weak))" } else { "" };
     let _ = writeln!(out, "extern {ret} {real}({parameters}) {}{weak};", label(&symbol));
     let _ = writeln!(out, "static {};", call::prototype(program, id));
 }
 
 /// What stands among the functions: the wrapper, if there has to be one.
-pub(crate) fn define(program: &Program, id: FuncId, external: &External, hooked: bool, out: &mut String) {
+pub(crate) fn define(program: &Program, id: FuncId, external: &External, mode: Mode<'_>, out: &mut String) {
     let function = &program.functions[id];
     let last = last_argument(function, external);
     if external.known && last == Last::AsItIs {
@@ -79,12 +80,12 @@ pub(crate) fn define(program: &Program, id: FuncId, external: &External, hooked:
     };
     let _ = writeln!(out, "static {} {{", call::prototype(program, id));
     let call = format!("{real}({})", args.join(", "));
-    if !external.known && hooked {
+    if !external.known && mode.numbers().is_some() {
         hooks::unknown_body(program, id, &call, out);
         out.push_str("}\n\n");
         return;
     }
-    if !external.known {
+    if may_be_missing(function, external, mode) {
         let nothing = if function.ret.is_some() { "return 0" } else { "return" };
         let name = comment::inside_comment(&function.name);
         let _ =
@@ -92,6 +93,12 @@ pub(crate) fn define(program: &Program, id: FuncId, external: &External, hooked:
     }
     let give = if function.ret.is_some() { "return " } else { "" };
     let _ = writeln!(out, "    {give}{call};\n}}\n");
+}
+
+/// Whether the linker need not find it.
+fn may_be_missing(function: &Function, external: &External, mode: Mode<'_>) -> bool {
+    let is_our_own = function.name.starts_with("__leno_");
+    !external.known && (is_our_own || !matches!(mode, Mode::Recording(_)))
 }
 
 fn with(fixed: &[String], more: impl IntoIterator<Item = String>) -> Vec<String> {

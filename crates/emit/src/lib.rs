@@ -109,7 +109,7 @@ fn code(program: &Program, options: &Options, mode: Mode<'_>) -> String {
     let mut out = String::new();
     for (id, function) in program.functions.iter_enumerated() {
         match &function.body {
-            Body::External(external) => external::declare(program, id, external, &mut out),
+            Body::External(external) => external::declare(program, id, external, mode, &mut out),
             Body::Blocks(_) => {
                 let _ = writeln!(out, "static {};", call::prototype(program, id));
             }
@@ -122,7 +122,7 @@ fn code(program: &Program, options: &Options, mode: Mode<'_>) -> String {
     let mut functions = String::new();
     for (id, function) in program.functions.iter_enumerated() {
         match &function.body {
-            Body::External(external) => external::define(program, id, external, numbers.is_some(), &mut functions),
+            Body::External(external) => external::define(program, id, external, mode, &mut functions),
             Body::Blocks(blocks) => {
                 let style = function::Style { comments: options.comments, mode };
                 function::define(program, id, blocks, style, &mut starts, &mut functions);

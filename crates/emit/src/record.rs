@@ -144,8 +144,12 @@ impl Writer<'_> {
                     zeroed: *zeroed || is_unrecorded,
                 };
                 let (name, record) = (self.name(*dst), if is_unrecorded { "private" } else { "allocated" });
+                let failed = match errno_object(self.program()).map(|id| names::object(self.program(), id)) {
+                    Some(own) => format!(" if (!{name}) *(mem32 *)&{own} = 12; /* ENOMEM */"),
+                    None => String::new(),
+                };
                 format!(
-                    "{{ ptr leno_size = {bytes}; {} leno_record_{record}({name}, leno_size); }}",
+                    "{{ ptr leno_size = {bytes}; {}{failed} leno_record_{record}({name}, leno_size); }}",
                     self.statement(&make, instr.span),
                 )
             }
@@ -313,7 +317,11 @@ impl Writer<'_> {
     }
 
     fn recorded_sync(&self, dst: Option<LocalId>, op: &SyncOp, at: &Expr) -> String {
-        let call = self.sync_call(op, at).unwrap_or_else(|_| "0".to_string());
+        let mut call = self.sync_call(op, at).unwrap_or_else(|_| "0".to_string());
+        if matches!(op, SyncOp::TryLock(_) | SyncOp::TryReadLock | SyncOp::TryWriteLock | SyncOp::SemTryWait) {
+            let address = self.scope.value(at);
+            call = format!("(leno_was_awaited({address}) ? leno_await_result : {call})");
+        }
         let keep = dst.map_or(String::new(), |dst| format!(" {}", self.assign(dst, Type::Int(32), "leno_r".into())));
         match releases(op) {
             true => format!("{{ leno_record_release(); int leno_r = {call}; leno_record_result(leno_r);{keep} }}"),
@@ -326,7 +334,9 @@ impl Writer<'_> {
         let scope = self.scope;
         let code = match &terminator.kind {
             TerminatorKind::ThreadExit(value) => format!("leno_thread_exit((void *){});", scope.operand(value)),
-            TerminatorKind::Exit(status) => format!("leno_record_end(); exit((int){});", scope.operand(status)),
+            TerminatorKind::Exit(status) => {
+                format!("leno_record_end(); leno_end_process((int){});", scope.operand(status))
+            }
             TerminatorKind::Abort => "leno_record_end(); abort();".to_string(),
             _ => return false,
         };

@@ -4,6 +4,8 @@ mod arguments;
 mod command;
 mod memory;
 mod prediction;
+mod signals;
+mod time_limit;
 
 use arguments::Cli;
 use clap::{CommandFactory, FromArgMatches};

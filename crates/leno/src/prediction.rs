@@ -2,12 +2,15 @@
 
 use crate::arguments::{Replaying, Sources};
 use crate::command::{Status, load_to_run, print, properties, recipe_options, say, stop_on_interrupt, write_file};
+use crate::memory::MemoryLimit;
+use crate::signals::Signals;
+use crate::time_limit::TimeLimit;
 use clap::{Args, ValueEnum};
 use leno::{Cancel, Compiled, Properties};
 use leno_engine::{Assumption, Stop};
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{DataModel, Reuse};
-use leno_predict::{AtomicBlocks, Encoding, Model, PredictOptions, Prediction, Reach, predict};
+use leno_predict::{AtomicBlocks, Encoding, LeftOut, Model, PredictOptions, Prediction, Reach, predict};
 use leno_record::{RecordOptions, Recorded, Recorder, program_name};
 use leno_replay::{ReplayOptions, Replayed};
 use leno_report::{Steps, WitnessFile};
@@ -80,6 +83,9 @@ pub struct Predict {
     /// Give up after this many seconds (the run itself not counted)
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<f64>,
+    /// Give up when this much memory is used, in MiB (the run itself not counted)
+    #[arg(long, value_name = "MIB", default_value_t = 750)]
+    pub memory: u64,
     /// Do not force what is predicted on the real program
     #[arg(long)]
     pub no_replay: bool,
@@ -137,9 +143,10 @@ impl From<EncodingName> for Encoding {
 }
 
 pub fn execute_record(record: &Record) -> Result<Status, Status> {
+    let signals = Signals::take();
     let sources = record.program.for_real();
     let compiled = load_to_run(&sources, &record.run.args)?;
-    let recorded = run_recorded(&compiled, &sources, &record.run, &record.output, false)?;
+    let recorded = run_recorded(&compiled, &sources, &record.run, &record.output, &signals)?;
     if record.stats {
         say(&format!("seconds: {:.3}\nbytes: {}\n", recorded.seconds, recorded.bytes));
     }
@@ -151,12 +158,17 @@ pub fn execute_record(record: &Record) -> Result<Status, Status> {
     })
 }
 
+/// Ends as a process does that a signal has ended.
+fn ended_by(signal: i32) -> Status {
+    Status::Program(u8::try_from(128 + signal).unwrap_or(u8::MAX))
+}
+
 fn run_recorded(
     compiled: &Compiled,
     sources: &Sources,
     run: &RunOnce,
     output: &Path,
-    is_quiet: bool,
+    signals: &Signals,
 ) -> Result<Recorded, Status> {
     let mut args = vec![program_name(&sources.files[0])];
     args.extend(run.args.iter().cloned());
@@ -166,10 +178,14 @@ fn run_recorded(
         args,
         description: describe(sources, run),
         timeout: run.run_timeout.filter(|seconds| *seconds >= 0.0).map(Duration::from_secs_f64),
-        silent: is_quiet,
+        silent: false,
+        running: signals.running.clone(),
     };
-    let recorded = Recorder::new(&compiled.program, options).and_then(|recorder| recorder.run(output));
-    recorded.map_err(|message| {
+    let recorder = Recorder::new(&compiled.program, options);
+    if let (Ok(_), Some(signal)) = (&recorder, signals.last()) {
+        return Err(ended_by(signal));
+    }
+    recorder.and_then(|recorder| recorder.run(output)).map_err(|message| {
         say(&format!("error: {message}\n"));
         Status::BadInput
     })
@@ -305,12 +321,17 @@ fn beginning(path: &Path) -> Vec<u8> {
 }
 
 fn predict_program(ask: &Predict) -> Result<Status, Status> {
+    let signals = Signals::take();
     let mut sources = ask.program.for_real();
     sources.check_overflow |= asked_for(&ask.property)?.0.overflow;
     let compiled = load_to_run(&sources, &ask.run.args)?;
     let scratch = std::env::temp_dir().join(format!("leno-predict-{}.leno", std::process::id()));
     let path = ask.trace.as_ref().unwrap_or(&scratch);
-    let recorded = run_recorded(&compiled, &sources, &ask.run, path, false)?;
+    let recorded = run_recorded(&compiled, &sources, &ask.run, path, &signals).inspect_err(|_| {
+        if ask.trace.is_none() {
+            let _ = fs::remove_file(&scratch);
+        }
+    })?;
     if ask.stats {
         say(&format!("run-seconds: {:.3}\ntrace-bytes: {}\n", recorded.seconds, recorded.bytes));
     }
@@ -319,9 +340,19 @@ fn predict_program(ask: &Predict) -> Result<Status, Status> {
         let _ = fs::remove_file(&scratch);
     }
     let trace = trace?;
+    // A signal that was passed on, and has ended the program, was to end us, too.
+    if let Some(signal) =
+        signals.last().filter(|signal| recorded.status.and_then(|status| status.signal()) == Some(*signal))
+    {
+        return Err(ended_by(signal));
+    }
+    signals.release();
     let ended = how_it_ended(recorded.status, &trace);
-    predict_recorded(ask, &compiled, &sources, &trace, ended)
+    predict_recorded(ask, &compiled, &sources, &trace, ended, &signals.cancel)
 }
+
+/// What a replay gets if the time limit is reached.
+const LEAST_REPLAY: Duration = Duration::from_millis(500);
 
 /// Signals that end a run which goes wrong, with their numbers.
 const CRASHES: [(i32, &str); 5] = [(4, "SIGILL"), (6, "SIGABRT"), (7, "SIGBUS"), (8, "SIGFPE"), (11, "SIGSEGV")];
@@ -334,7 +365,9 @@ fn how_it_ended(status: Option<ExitStatus>, trace: &Trace) -> Option<String> {
         );
     };
     let signal = status.signal()?;
-    let (_, name) = CRASHES.into_iter().find(|(number, _)| *number == signal)?;
+    let Some((_, name)) = CRASHES.into_iter().find(|(number, _)| *number == signal) else {
+        return Some(format!("what the run would have done later: it was ended by signal {signal}"));
+    };
     // (Who calls `abort`, or whose assertion fails, ends on purpose.)
     let is_end = |record| matches!(record, TraceRecord::End { .. } | TraceRecord::Failed { .. });
     let is_on_purpose = trace.threads().any(|thread| trace.records(thread).any(is_end));
@@ -355,6 +388,8 @@ fn predict_again(ask: &Predict, path: &Path) -> Result<Status, Status> {
         say(&format!("error: `{}`: {message}\n", path.display()));
         Status::BadInput
     };
+    let cancel = Cancel::default();
+    stop_on_interrupt(&cancel);
     let trace = open_trace(path)?;
     let Some((sources, run, directory)) = remembered(&trace.description) else {
         return Err(wrong("the trace does not say which program it is of".to_string()));
@@ -367,7 +402,7 @@ fn predict_again(ask: &Predict, path: &Path) -> Result<Status, Status> {
         return Err(wrong("it was recorded without `--property overflow`, and does not decide that".to_string()));
     }
     let compiled = load_to_run(&sources, &run.args)?;
-    predict_recorded(ask, &compiled, &sources, &trace, None)
+    predict_recorded(ask, &compiled, &sources, &trace, None, &cancel)
 }
 
 fn predict_recorded(
@@ -376,18 +411,24 @@ fn predict_recorded(
     sources: &Sources,
     trace: &Trace,
     ended: Option<String>,
+    cancel: &Cancel,
 ) -> Result<Status, Status> {
     for damage in &trace.damage {
         say(&format!("warning: {damage}; what comes before it is used\n"));
     }
     let mut options = predict_options(ask)?;
     options.input = lines_of(&trace.description, b"input").next().unwrap_or_default();
+    let time = TimeLimit::watch(options.limits.deadline);
+    let memory = MemoryLimit::watch(Some(ask.memory), cancel, &leno::Progress::default());
+    (options.limits.memory, options.limits.cancel) = (Some(memory.bytes()), cancel.clone());
     let mut prediction = predict(&compiled.program, trace, &options);
+    time.release();
+    memory.release();
     prediction.gaps.extend(ended);
     if ask.stats {
         show_stats(&prediction);
     }
-    report(ask, compiled, sources, &options.input, &prediction)
+    report(ask, compiled, sources, &options, &prediction)
 }
 
 /// The properties, and the blocks that are to be atomic: those that are marked, unless something else is asked for.
@@ -449,12 +490,11 @@ fn report(
     ask: &Predict,
     compiled: &Compiled,
     sources: &Sources,
-    input: &[u8],
+    asked: &PredictOptions,
     prediction: &Prediction,
 ) -> Result<Status, Status> {
     let program = &compiled.program;
-    let cancel = Cancel::default();
-    stop_on_interrupt(&cancel);
+    let (cancel, input) = (&asked.limits.cancel, &asked.input);
     let (mut out, mut is_violated, mut open) = (String::new(), false, Vec::new());
     for predicted in &prediction.findings {
         let witness = match &predicted.witness {
@@ -472,10 +512,14 @@ fn report(
         };
         let replayed = (!ask.no_replay).then(|| {
             let mut options = ReplayOptions { cc: sources.cc.clone(), machine, ..ReplayOptions::default() };
-            options.input = input.to_vec();
+            options.input = input.clone();
             (options.confinement, options.cancel) = (ask.replaying.into(), cancel.clone());
             // A witness from the end of a long run has all steps of that run.
             options.timeout += Duration::from_micros(100) * u32::try_from(shorter.steps.len()).unwrap_or(u32::MAX);
+            if let Some(deadline) = asked.limits.deadline {
+                options.timeout =
+                    options.timeout.min(deadline.saturating_duration_since(Instant::now()).max(LEAST_REPLAY));
+            }
             leno_replay::replay(program, &shorter, &options)
         });
         if predicted.is_tainted && !replayed.as_ref().is_some_and(Replayed::is_confirmed) {
@@ -505,14 +549,14 @@ fn report(
     let covers_all = prediction.reach == Reach::All && gaps.is_empty() && open.is_empty();
     if !is_violated {
         let reach = match prediction.lifted_from {
-            Some(bound) => describe_lifting(bound),
-            None => describe_reach(prediction.reach),
+            Some(bound) => describe_lifting(bound, &which_reorderings(ask.model, prediction)),
+            None => describe_reach(prediction.reach, &which_reorderings(ask.model, prediction)),
         };
         let verdict = if covers_all { "HOLDS" } else { "UNKNOWN" };
         let weak_order = Facts::new(program).features().weak_order.filter(|_| covers_all);
         let consistency = if weak_order.is_some() { ", under sequential consistency" } else { "" };
         let _ = writeln!(out, "{verdict}: {reach}{consistency}");
-        for left_out in &prediction.left_out {
+        for left_out in prediction.left_out.in_words(program) {
             let _ = writeln!(out, "  leaves out: {left_out}");
         }
         if let Some(span) = weak_order {
@@ -544,10 +588,10 @@ fn report(
 }
 
 /// A refutation that did not need the bound on context switches.
-fn describe_lifting(bound: usize) -> String {
+fn describe_lifting(bound: usize, which: &str) -> String {
     let switches = switches(bound);
     format!(
-        "what was asked for holds for all interleavings of this trace: that it holds with at most {switches} was shown without using \
+        "what was asked for holds for all interleavings of this trace{which}: that it holds with at most {switches} was shown without using \
          the bound"
     )
 }
@@ -556,12 +600,35 @@ fn switches(count: usize) -> String {
     if count == 1 { "1 context switch".to_string() } else { format!("{count} context switches") }
 }
 
-fn describe_reach(reach: Reach) -> String {
+/// In models that know values only.
+const AS_SEEN: &str = " in which every read up to the violation returns what it returned";
+
+/// Which reorderings a verdict is about, if not about all.
+fn which_reorderings(model: ModelName, prediction: &Prediction) -> String {
+    let left_out = &prediction.left_out;
+    let mut which = match model {
+        ModelName::Symbolic => String::new(),
+        ModelName::Maximal => AS_SEEN.to_string(),
+        ModelName::Hb => format!("{AS_SEEN} and synchronisation comes in the recorded order"),
+    };
+    // (Which branches may go another way is asked only if all events are looked at, and values may be others.)
+    let may_go_another_way = prediction.reach != Reach::All || left_out.contains(LeftOut::Branch);
+    if may_go_another_way && model == ModelName::Symbolic {
+        which.push_str(" with every branch as taken");
+    }
+    if left_out.contains_others(LeftOut::Branch) {
+        which.push_str(" that is not left out below");
+    }
+    which
+}
+
+fn describe_reach(reach: Reach, which: &str) -> String {
+    let violates = "violates anything that was asked for";
     match reach {
-        Reach::All => "no reordering of this run violates anything that was asked for".to_string(),
-        Reach::Windows => "no reordering within a window of this run violates anything that was asked for".to_string(),
+        Reach::All => format!("no reordering of this run{which} {violates}"),
+        Reach::Windows => format!("no reordering within a window of this run{which} {violates}"),
         Reach::Switches(most) => {
-            format!("no reordering of this run with at most {} violates anything that was asked for", switches(most))
+            format!("no reordering of this run{which}, with at most {}, {violates}", switches(most))
         }
         Reach::First => "nothing that could be confirmed".to_string(),
         Reach::Stopped(Stop::Time) => "the time limit was reached".to_string(),
@@ -591,7 +658,7 @@ fn predict_text(ask: &Predict, path: &Path, bytes: &[u8]) -> Result<Status, Stat
     }
     if findings.found.is_empty() {
         let verdict = if findings.reach == Reach::All { "HOLDS" } else { "UNKNOWN" };
-        let _ = writeln!(out, "{verdict}: {}", describe_reach(findings.reach));
+        let _ = writeln!(out, "{verdict}: {}", describe_reach(findings.reach, AS_SEEN));
     }
     print(&out)?;
     Ok(match (findings.found.is_empty(), findings.reach) {

@@ -60,3 +60,4 @@ pub use program::stream::predict;
 pub use query::atomicity::AtomicBlocks;
 pub use query::prediction::{Finding, PredictOptions, Prediction, Reach, Stats, Verdict, WINDOW};
 pub use query::search::{admits_recorded, predict_events};
+pub use walk::left_out::{AllLeftOut, LeftOut};

@@ -17,6 +17,7 @@ use crate::program::event::{
 use crate::program::fork_join_order::{ForkJoinOrder, ThreadStep};
 use crate::query::prediction::{PredictOptions, Reach};
 use crate::query::search::answers;
+use crate::walk::left_out::AllLeftOut;
 use crate::walk::listener::{Location, Position};
 use crate::walk::objects::InstanceId;
 use crate::walk::sharing_pass::{Piece, PieceId};
@@ -379,7 +380,8 @@ impl Reader {
             blocks: Rc::new(self.transactions),
             last_accesses: Vec::new(),
             gaps: Vec::new(),
-            left_out: Vec::new(),
+            untaken: IndexVec::new(),
+            left_out: AllLeftOut::default(),
             accesses: self.events.len() as u64,
             callbacks: Callbacks::default(),
             is_interrupted: false,

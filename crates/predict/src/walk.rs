@@ -20,6 +20,7 @@
 //! | `control`, `instructions`, `accesses`, `addresses`, `calls`, `outside`, `synchronisation` | one step of a thread |
 //! | `concolic` | values: recorded bits and a term |
 //! | `objects`, `memory`, `load_table` | the objects of the run, private memory, loads without records |
+//! | `spinning` | rounds of a loop that change nothing are walked a few times only |
 //! | `untaken_branch`, `blocked_at_end` | what was nearly done: a failing branch, a step that the run ended before |
 //! | `sharing_pass` | the listener of the first walk: which memory threads share |
 //! | `problem`, `left_out` | why a walk stops, and which reorderings it does not look at |
@@ -39,6 +40,7 @@ pub(crate) mod objects;
 pub(crate) mod outside;
 pub(crate) mod problem;
 pub(crate) mod sharing_pass;
+pub(crate) mod spinning;
 pub(crate) mod synchronisation;
 pub(crate) mod thread;
 pub(crate) mod untaken_branch;
@@ -46,13 +48,14 @@ pub(crate) mod untaken_branch;
 use crate::program::event::Kind;
 use crate::program::term_migration::TermMigration;
 use crate::walk::concolic::ConcolicValue;
-use crate::walk::listener::{Boundary, LeftOut, Listener, Location, Position};
+use crate::walk::left_out::AllLeftOut;
+use crate::walk::listener::{Boundary, Listener, Location, Position};
 use crate::walk::load_table::RecordCursor;
 use crate::walk::memory::{InitialBytes, Memory};
 use crate::walk::objects::Instances;
 use crate::walk::problem::{WalkEnd, WalkProblem};
 use crate::walk::thread::{ThreadState, ThreadSummary, ThreadWalk, ThreadWalks};
-use leno_ir::program::{BlockId, FuncId, Place, Program, Span};
+use leno_ir::program::{BlockId, FuncId, Place, Program};
 use leno_logic::limits::{Limits, Stop};
 use leno_logic::term::Terms;
 use leno_trace::{Record, ThreadIndex, ThreadPrivate, Trace};
@@ -68,6 +71,8 @@ pub struct Walk<'p, 't, L> {
     pub(crate) threads: ThreadWalks,
     /// The threads that can continue: by the clock, then by number.
     ready: BTreeSet<(u64, ThreadIndex)>,
+    /// Threads that wait for the ends of others.
+    waiting: BTreeSet<ThreadIndex>,
     /// The initial contents of static objects that unrecorded loads read.
     initial_bytes: InitialBytes,
     /// By thread, the places of the schedule points that it passed, if they are asked for.
@@ -83,7 +88,7 @@ pub struct Walk<'p, 't, L> {
     /// Functions outside of the program that have called back what is in it.
     pub(crate) callbacks: BTreeSet<String>,
     /// Where reorderings are not looked at, and why.
-    pub(crate) left_out: BTreeMap<LeftOut, BTreeMap<(usize, u32), Span>>,
+    pub(crate) left_out: AllLeftOut,
     pub listener: L,
     limits: &'t Limits,
     steps: u64,
@@ -122,6 +127,7 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
             terms: Terms::new(),
             threads: ThreadWalks::default(),
             ready: BTreeSet::new(),
+            waiting: BTreeSet::new(),
             initial_bytes,
             paths: None,
             barriers: BTreeMap::new(),
@@ -129,7 +135,7 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
             handles: BTreeMap::new(),
             untaken: BTreeMap::new(),
             callbacks: BTreeSet::new(),
-            left_out: BTreeMap::new(),
+            left_out: AllLeftOut::default(),
             listener,
             limits,
             steps: 0,
@@ -258,7 +264,10 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
     fn end(&mut self, id: ThreadIndex, end: WalkEnd) {
         let Some(thread) = self.threads.get_mut(id) else { return };
         match end {
-            WalkEnd::WaitsForThread => return,
+            WalkEnd::WaitsForThread => {
+                self.waiting.insert(id);
+                return;
+            }
             WalkEnd::PathEnds if thread.is_running() => thread.state = ThreadState::PathEnded,
             WalkEnd::PathEnds => {}
             WalkEnd::Problem(problem) => {
@@ -269,8 +278,9 @@ impl<'p, 't, L: Listener> Walk<'p, 't, L> {
         // What it knows of memory is not needed any more; its position still is.
         (thread.load_table, thread.memory) = (Vec::new(), Memory::default());
         // Other threads may have waited for its end.
-        let running = self.threads.iter().filter(|thread| thread.is_running());
-        self.ready.extend(running.map(|thread| (thread.clock, thread.id)));
+        for id in std::mem::take(&mut self.waiting) {
+            self.make_ready(id);
+        }
     }
 
     /// Walks a thread until the clock moves.

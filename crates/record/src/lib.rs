@@ -28,8 +28,9 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Output, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 const RUNTIME: &str = include_str!("runtime/record.c");
@@ -49,6 +50,22 @@ pub struct RecordOptions {
     pub timeout: Option<Duration>,
     /// Neither input nor output.
     pub silent: bool,
+    /// Says which process it is, while it runs.
+    pub running: Running,
+}
+
+/// The process of a recorded program, while it runs: signals can be passed on to it.
+#[derive(Clone, Debug, Default)]
+pub struct Running(Arc<AtomicI32>);
+
+impl Running {
+    pub fn process(&self) -> Option<i32> {
+        Some(self.0.load(Ordering::SeqCst)).filter(|process| *process > 0)
+    }
+
+    fn set(&self, process: u32) {
+        self.0.store(i32::try_from(process).unwrap_or(0), Ordering::SeqCst);
+    }
 }
 
 /// Why there is no trace.
@@ -115,6 +132,10 @@ impl Recorder {
         if program.model == DataModel::Ilp32 {
             compile.arg("-m32");
         }
+        // More static data than instructions can reach by a distance of 32 bits.
+        if program.objects.iter().map(|object| object.size).fold(0, u64::saturating_add) > 1 << 30 {
+            compile.arg("-mcmodel=medium");
+        }
         compile.arg(&source).arg("-o").arg(scratch.0.join("recorded")).args(&options.link).args(["-lpthread", "-lm"]);
         match compile.stdin(Stdio::null()).output() {
             Err(error) => Err(RecordError::CompilerNotRun(cc, error)),
@@ -167,6 +188,13 @@ impl Recorder {
     /// Waits for the end of the program; kills it if it takes longer than the user allows.
     fn wait(&self, mut command: Command) -> io::Result<Option<ExitStatus>> {
         let mut child = command.spawn()?;
+        self.options.running.set(child.id());
+        let status = self.wait_for(&mut child);
+        self.options.running.set(0);
+        status
+    }
+
+    fn wait_for(&self, child: &mut Child) -> io::Result<Option<ExitStatus>> {
         let Some(timeout) = self.options.timeout else { return child.wait().map(Some) };
         let start = Instant::now();
         loop {
@@ -186,7 +214,12 @@ impl Recorder {
 /// The line of a compiler's messages that says what is wrong.
 fn first_error(messages: &[u8]) -> String {
     let messages = String::from_utf8_lossy(messages);
-    let first = messages.lines().find(|line| line.contains("error")).or(messages.lines().last());
+    let says = |word: &str| messages.lines().find(|line| line.contains(word));
+    // The linker's own words come before those of the compiler about the linker.
+    let first = ["undefined reference", "cannot find", "multiple definition", "relocation truncated", "error"]
+        .into_iter()
+        .find_map(says)
+        .or(messages.lines().last());
     first.unwrap_or("it reports no error").trim().to_string()
 }
 

@@ -16,7 +16,7 @@
 //! | `//~ UNSAFE: text` | every engine finds a violation here whose report says this, and the replay confirms it; at the top of the file: anywhere. Several: any of them |
 //! | `//~ PROPERTY: race` | what the verdicts below are about, as for `--property`; without it, what `leno check` looks for by itself |
 //! | `//~ UNKNOWN explore: text` | this engine (`staged` or `explore`) has no verdict, and its reason says this |
-//! | `//~ HOLDS` | prediction shows from one run that all its reorderings are well |
+//! | `//~ HOLDS` | prediction shows from one run that all its reorderings are well; with `: text`, what it leaves out says this (`: nothing left out`) |
 //! | `//~ PREDICTED: text` | prediction finds this violation, at this line, from one of a few runs; without a text: some violation |
 //! | `//~ UNKNOWN predict: text` | prediction has no verdict, and what it says to be open says this |
 //! | `//~ NO-REPLAY: why` | what is found is not replayed on the real program |
@@ -73,7 +73,8 @@ pub struct Question {
 /// What one run shows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Predicts {
-    Nothing,
+    /// All is well; and what is said to be left out.
+    Nothing(String),
     Violation(Note),
     /// No verdict, for this reason.
     Open(String),
@@ -144,7 +145,7 @@ impl Expectation {
             ("UNKNOWN", ["states"]) => question.unknown.push((Engine::States, note.text)),
             ("UNKNOWN", ["explore"]) => question.unknown.push((Engine::Explore, note.text)),
             ("UNKNOWN", ["predict"]) => question.prediction = Some(Predicts::Open(note.text)),
-            ("HOLDS", []) => question.prediction = Some(Predicts::Nothing),
+            ("HOLDS", []) => question.prediction = Some(Predicts::Nothing(note.text)),
             ("PREDICTED", []) => question.prediction = Some(Predicts::Violation(note)),
             _ => return Err(format!("`{word} {qualifiers}` is no expectation")),
         }

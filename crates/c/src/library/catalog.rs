@@ -76,14 +76,24 @@ const OF_NO_PROCESS: &[&str] = &["<leno>/environment.c", "<leno>/process.c", "<l
 
 /// The names that bring [`REAL_PROCESS`].
 const OF_REAL_PROCESS: &[&str] = &[
+    "_Exit",
+    "__leno_exit_now",
     "__sysv_signal",
+    "_exit",
     "bsd_signal",
     "clock_nanosleep",
     "getenv",
     "kill",
+    "mtx_timedlock",
     "nanosleep",
     "pause",
     "pthread_kill",
+    "pthread_mutex_clocklock",
+    "pthread_mutex_timedlock",
+    "pthread_rwlock_clockrdlock",
+    "pthread_rwlock_clockwrlock",
+    "pthread_rwlock_timedrdlock",
+    "pthread_rwlock_timedwrlock",
     "pthread_sigmask",
     "raise",
     "secure_getenv",
@@ -98,6 +108,9 @@ const OF_REAL_PROCESS: &[&str] = &[
     "thrd_sleep",
     "usleep",
 ];
+
+/// The models that ask [`REAL_PROCESS`] for something if the program runs for real.
+pub const WITH_REAL_PROCESS: &[&str] = &["<leno>/attributes.c", "<leno>/semaphores.c"];
 
 /// The model that defines a function in a program that runs for real.
 pub fn real_model_of(name: &str) -> Option<&'static Model> {
@@ -171,6 +184,7 @@ pub static DEFINED_IN: &[(&str, &str)] = &[
     ("__leno_parity64", "bits"),
     ("__leno_popcount32", "bits"),
     ("__leno_popcount64", "bits"),
+    ("__leno_prepare_thread", "attributes"),
     ("__leno_run_cleanups", "cleanup"),
     ("__leno_run_exit_handlers", "exit"),
     ("__leno_run_key_destructors", "keys"),

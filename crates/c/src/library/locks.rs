@@ -204,11 +204,19 @@ fn or_invalid(call: &mut Call<'_, '_, '_>, cond: Expr, then: impl FnOnce(&mut Ca
     call.as_int(result)
 }
 
+/// In a program that runs for real, waits for a lock until the deadline. The try that follows has the result.
+fn await_until(call: &mut Call<'_, '_, '_>, what: u128, at: &Expr, deadline: &Expr) {
+    let clock = if call.name.contains("_clock") { call.int(1) } else { Expr::int(0, 32) };
+    call.call_model("__leno_await", vec![Expr::int(what, 32), at.clone(), clock, deadline.clone()]);
+}
+
 /// A `try` step for a call with a deadline, which is looked at before.
 fn timed(call: &mut Call<'_, '_, '_>, op: SyncOp, deadline: usize) -> Value {
     let (at, deadline) = (call.pointer(0), call.pointer(deadline));
-    let (_, is_time) = call.time(deadline);
+    let (_, is_time) = call.time(deadline.clone());
+    let what = if op == SyncOp::TryReadLock { 1 } else { 2 };
     or_invalid(call, is_time, |call| {
+        await_until(call, what, &at, &deadline);
         let result = call.sync(op, at);
         call.as_int(call.replace(&result, EBUSY, ETIMEDOUT, result.clone()))
     })
@@ -218,8 +226,9 @@ fn timed(call: &mut Call<'_, '_, '_>, op: SyncOp, deadline: usize) -> Value {
 /// that prediction would have to decide then.)
 fn timed_lock(call: &mut Call<'_, '_, '_>, deadline: usize) -> Value {
     let (at, deadline) = (call.pointer(0), call.pointer(deadline));
-    let (_, is_time) = call.time(deadline);
+    let (_, is_time) = call.time(deadline.clone());
     let is_time = call.builder.materialize(is_time);
+    await_until(call, 0, &at, &deadline);
     let result = call.sync(SyncOp::TryLock(LockKind::Mutex), at);
     let is_busy = call.equals(&result, EBUSY);
     let refused = call.builder.select(is_time, Expr::int(ETIMEDOUT as u128, 32), Expr::int(EINVAL as u128, 32));

@@ -4,7 +4,7 @@
 //! model mentions. What a model mentions is read off its text: every identifier in it that is some model's function.
 
 use super::Options;
-use super::catalog::{MODELS, Model, REAL_PROCESS, model_of, real_model_of};
+use super::catalog::{MODELS, Model, REAL_PROCESS, WITH_REAL_PROCESS, model_of, real_model_of};
 use crate::typed::{Callee, Definition, ExprKind, StaticValue, Unit};
 use std::collections::BTreeSet;
 
@@ -16,6 +16,9 @@ pub fn models_for<'n>(undefined: impl IntoIterator<Item = &'n str>, options: Opt
     while let Some(model) = work.pop() {
         if needed.insert(model.name) {
             work.extend(identifiers(model.text).filter_map(model_of));
+            if options.real_process && WITH_REAL_PROCESS.contains(&model.name) {
+                work.push(&REAL_PROCESS);
+            }
         }
     }
     MODELS.iter().chain([&REAL_PROCESS]).filter(|model| needed.contains(model.name)).collect()

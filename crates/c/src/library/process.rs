@@ -39,6 +39,7 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
         },
         "_exit" | "_Exit" | "__leno_exit_now" => |call| {
             let status = call.int(0);
+            call.call_model("__leno_end_at_once", Vec::new());
             call.terminate(TerminatorKind::Exit(status))
         },
         "__pthread_unwind_next" => |call| call.terminate(TerminatorKind::Unreachable),

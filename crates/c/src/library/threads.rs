@@ -64,8 +64,11 @@ pub(super) fn recipe(name: &str) -> Option<Recipe> {
 fn create(call: &mut Call<'_, '_, '_>) -> Value {
     let (handle, attributes) = (call.pointer(0), call.pointer(1));
     let (function, argument) = (call.pointer(2), call.pointer(3));
-    let state = call.attribute(attributes);
+    let state = call.attribute(attributes.clone());
     let is_detached = call.equals(&state, 1);
+    if call.options().real_process {
+        call.call_model("__leno_prepare_thread", vec![attributes]);
+    }
     let failed = start(call, handle.clone(), function, argument);
     call.when(is_detached, |call| {
         let thread = call.builder.load(handle, call.builder.word());

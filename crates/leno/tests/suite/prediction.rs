@@ -2,8 +2,9 @@
 
 use crate::cli;
 use leno_testing::{Scratch, repository};
+use std::io::{BufRead, BufReader};
 use std::path::Path;
-use std::process::Output;
+use std::process::{Command, Output, Stdio};
 
 fn leno(args: &[&str]) -> Output {
     cli::command(&repository(""), args).output().expect("leno runs")
@@ -97,20 +98,22 @@ fn a_block_that_is_not_atomic_is_shown_with_why_it_is_one() {
 #[test]
 fn a_bound_that_was_not_needed_is_lifted() {
     let output = leno(&["predict", "--property", "assert", "--context-bound", "1", "examples/peterson.c"]);
-    assert_eq!(
-        text(&output.stdout).lines().next(),
-        Some(
-            "HOLDS: what was asked for holds for all interleavings of this trace: that it holds with at most 1 context switch was \
-             shown without using the bound"
-        )
-    );
+    let report = text(&output.stdout);
+    let first = report.lines().next().unwrap_or_default();
+    assert!(first.starts_with("HOLDS: what was asked for holds for all interleavings of this trace"), "{report}");
+    let end = ": that it holds with at most 1 context switch was shown without using the bound";
+    assert!(first.ends_with(end), "{report}");
+    // Other interleavings take other branches, and the first line says so if it does not speak of them.
+    assert_eq!(first.contains("with every branch as taken"), report.contains("leaves out: what follows a branch"));
     assert_eq!(output.status.code(), Some(0));
     // Here it is needed: with more switches there is an error.
     let program = "examples/bank_account.c";
     let output = leno(&["predict", "--property", "assert", "--context-bound", "1", program]);
     assert_eq!(
         text(&output.stdout).lines().next(),
-        Some("UNKNOWN: no reordering of this run with at most 1 context switch violates anything that was asked for")
+        Some(
+            "UNKNOWN: no reordering of this run with every branch as taken, with at most 1 context switch, violates anything that was asked for"
+        )
     );
     assert_eq!(output.status.code(), Some(2));
 }
@@ -165,4 +168,31 @@ fn what_holds_says_what_it_leaves_out() {
     let report = text(&output.stdout);
     assert!(report.starts_with("HOLDS"), "{report}");
     assert!(report.lines().skip(1).any(|line| line.starts_with("  leaves out: ")), "{report}");
+}
+
+/// A signal to Leno reaches the program. Nothing is left but the trace.
+#[test]
+fn signals_reach_the_program() {
+    let scratch = Scratch::new();
+    let text = "#include <signal.h>\n#include <stdio.h>\n#include <unistd.h>\n\
+                static void end(int n) { _exit(n); }\n\
+                int main(int argc, char **argv) {\n    if (argc > 1) signal(SIGTERM, end);\n    puts(\"up\");\n    fflush(stdout);\n    for (;;) pause();\n}\n";
+    let program = scratch.write("waits.c", text).display().to_string();
+    let trace = scratch.path("run.leno");
+    let name = trace.display().to_string();
+    for (arguments, expected) in [(&[][..], 128 + 15), (&["--", "handles"][..], 15)] {
+        let args = [&["record", "-o", &name, &program][..], arguments].concat();
+        let mut leno = cli::command(&repository(""), &args).stdout(Stdio::piped()).spawn().expect("leno runs");
+        let mut line = String::new();
+        BufReader::new(leno.stdout.take().expect("its output")).read_line(&mut line).expect("the program writes");
+        assert_eq!(line, "up\n");
+        let sent = Command::new("kill").args(["-TERM", &leno.id().to_string()]).status();
+        assert!(sent.is_ok_and(|status| status.success()));
+        let status = leno.wait().expect("it ends");
+        assert_eq!(status.code(), Some(expected));
+        assert!(trace.metadata().is_ok_and(|file| file.len() > 0));
+        let prefix = format!("leno-record-{}-", leno.id());
+        let left = std::fs::read_dir(std::env::temp_dir()).expect("a directory").flatten();
+        assert_eq!(left.filter(|entry| entry.file_name().to_string_lossy().starts_with(&prefix)).count(), 0);
+    }
 }

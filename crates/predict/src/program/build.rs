@@ -80,11 +80,12 @@ pub fn build(program: &Program, trace: &Trace, limits: &Limits) -> Result<TraceP
     walk.run()?;
     gaps.extend(walk.add_pending());
     gaps.extend(walk.callback_gap());
-    let left_out = walk.left_out_in_words();
+    let left_out = std::mem::take(&mut walk.left_out);
     let Walk { terms, listener: mut builder, .. } = walk;
     let mut built = builder.take_program(terms, threads, must, gaps);
     built.infer_recorded_values(&FxHashMap::default());
     built.left_out = left_out;
+    built.leave_out_unfinished();
     Ok(built)
 }
 

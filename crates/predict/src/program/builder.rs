@@ -5,19 +5,20 @@
 
 use crate::program::event::{
     BeforeWindow, Choice, Event, EventId, Fences, Kind, MarkedBlockId, Read, SectionId, Target, TargetId, ThreadEvents,
-    TraceProgram, Write,
+    TraceProgram, UntakenBranch, UntakenId, Write,
 };
 use crate::program::fork_join_order::ForkJoinOrder;
 use crate::program::private_terms::PrivateTerms;
 use crate::program::term_migration::TermMigration;
 use crate::walk::concolic::{ConcolicValue, ones};
+use crate::walk::left_out::AllLeftOut;
 use crate::walk::listener::{
     Boundary, CounterUpdate, LibraryAccess, Listener, Location, MemoryAccess, Position, PossibleViolation,
 };
 use crate::walk::objects::InstanceId;
 use crate::walk::sharing_pass::{MOST_PIECE_BYTES, Piece, PieceId, Sharing, SharingClass};
 use leno_ir::index::IndexVec;
-use leno_ir::program::{Order, Span};
+use leno_ir::program::{BlockId, Order, Span};
 use leno_logic::term::{Sort, Term, Terms};
 use leno_trace::{Callbacks, ThreadIndex, ThreadPrivate, Trace};
 use rustc_hash::FxHashMap;
@@ -60,6 +61,7 @@ pub(crate) struct EventBuilder {
     pieces: IndexVec<PieceId, Piece>,
     opaque: IndexVec<PieceId, bool>,
     targets: IndexVec<TargetId, Target>,
+    untaken: IndexVec<UntakenId, UntakenBranch>,
     last_accesses: Vec<(InstanceId, EventId)>,
     sections: u32,
     /// Where each marked block begins.
@@ -79,6 +81,7 @@ impl EventBuilder {
             memory: PrivateTerms::default(),
             counters: BTreeMap::new(),
             targets: IndexVec::new(),
+            untaken: IndexVec::new(),
             last_accesses: Vec::new(),
             sections: 0,
             blocks: IndexVec::new(),
@@ -106,11 +109,12 @@ impl EventBuilder {
             pieces: std::mem::take(&mut self.pieces),
             opaque: std::mem::take(&mut self.opaque),
             targets: std::mem::take(&mut self.targets),
+            untaken: std::mem::take(&mut self.untaken),
             must,
             blocks: Rc::new(std::mem::take(&mut self.blocks)),
             last_accesses: std::mem::take(&mut self.last_accesses),
             gaps,
-            left_out: Vec::new(),
+            left_out: AllLeftOut::default(),
             accesses: self.sharing.accesses,
             callbacks: self.callbacks,
             is_interrupted: self.is_interrupted,
@@ -410,6 +414,8 @@ impl Listener for EventBuilder {
             let did_write = condition.bits != 0;
             if let Some(writes) = condition.truth(terms) {
                 let as_recorded = if did_write { writes } else { terms.not(writes) };
+                let not_as_recorded = terms.not(as_recorded);
+                self.untaken_branch(terms, at, at.place.block, not_as_recorded);
                 self.assume(terms, at, as_recorded);
             }
             if did_write {
@@ -515,6 +521,24 @@ impl Listener for EventBuilder {
             Some(guard) => terms.and2(guard, condition),
             None => condition,
         });
+    }
+
+    fn untaken_branch(&mut self, terms: &mut Terms, at: &Position, other: BlockId, condition: Term) {
+        if terms.as_bool(condition) == Some(false) {
+            return;
+        }
+        let thread = self.thread(at.thread);
+        let branch = UntakenBranch {
+            thread: at.thread,
+            after: thread.event_count(),
+            point: at.point,
+            place: at.place,
+            other,
+            span: at.span,
+            guard: thread.guard.unwrap_or(terms.bool(true)),
+            condition,
+        };
+        self.untaken.push(branch);
     }
 
     fn check(&mut self, terms: &mut Terms, at: &Position, bad: Term, violation: PossibleViolation) {

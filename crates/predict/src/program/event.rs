@@ -5,13 +5,14 @@
 //! one. Nothing orders the events of different threads here; which orders are possible is a question to the solver.
 
 use crate::program::fork_join_order::ForkJoinOrder;
+use crate::walk::left_out::{AllLeftOut, LeftOut};
 use crate::walk::listener::{Location, PossibleViolation};
 use crate::walk::objects::InstanceId;
 use crate::walk::sharing_pass::{Piece, PieceId};
 use crate::walk::thread::InputValue;
 use leno_ir::index::IndexVec;
 use leno_ir::index_type;
-use leno_ir::program::{Order, Place, Span};
+use leno_ir::program::{BlockId, Order, Place, Span};
 use leno_logic::term::{Term, Terms};
 use leno_trace::{Callbacks, ThreadIndex};
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,6 +28,12 @@ index_type!(
     /// A target: its number in [`TraceProgram::targets`].
     TargetId,
     "t"
+);
+
+index_type!(
+    /// A branch that another order may decide in another way: its number in [`TraceProgram::untaken`].
+    UntakenId,
+    "u"
 );
 
 index_type!(
@@ -219,6 +226,21 @@ pub struct Target {
     pub violation: PossibleViolation,
 }
 
+/// A side of a branch that a thread came to and did not take.
+#[derive(Clone, Debug)]
+pub struct UntakenBranch {
+    pub thread: ThreadIndex,
+    /// How many events the thread has executed then.
+    pub after: u32,
+    pub point: u32,
+    pub place: Place,
+    pub other: BlockId,
+    pub span: Span,
+    /// What holds if the thread gets here from its last event, and if it takes this side then.
+    pub guard: Term,
+    pub condition: Term,
+}
+
 #[derive(Clone, Debug, Default)]
 pub struct ThreadEvents {
     pub name: String,
@@ -248,6 +270,8 @@ pub struct TraceProgram {
     /// Pieces that code outside of the program writes: their accesses keep the recorded order.
     pub opaque: IndexVec<PieceId, bool>,
     pub targets: IndexVec<TargetId, Target>,
+    /// Sides of branches that were not taken. (None in windows.)
+    pub untaken: IndexVec<UntakenId, UntakenBranch>,
     pub must: Rc<ForkJoinOrder>,
     /// Where each marked block begins.
     pub blocks: Rc<IndexVec<MarkedBlockId, Span>>,
@@ -255,8 +279,8 @@ pub struct TraceProgram {
     pub last_accesses: Vec<(InstanceId, EventId)>,
     /// What the trace program does not cover, in words.
     pub gaps: Vec<String>,
-    /// Reorderings that are not looked at, in words.
-    pub left_out: Vec<String>,
+    /// Reorderings that are not looked at.
+    pub left_out: AllLeftOut,
     /// Accesses to memory in the whole run.
     pub accesses: u64,
     /// What the functions do that code outside of the program may call.
@@ -266,6 +290,13 @@ pub struct TraceProgram {
     /// How many events at the beginning of each thread have already happened: for windows.
     pub begun: BTreeMap<ThreadIndex, u32>,
     pub before: BeforeWindow,
+}
+
+impl UntakenBranch {
+    /// The beginning of the side that was not taken.
+    pub fn other_side(&self) -> Place {
+        Place { func: self.place.func, block: self.other, index: 0 }
+    }
 }
 
 impl Event {
@@ -280,6 +311,16 @@ impl Event {
 impl TraceProgram {
     pub fn event(&self, id: EventId) -> &Event {
         &self.events[id]
+    }
+
+    /// What threads do later that had not ended, and did not end the process, is not known.
+    pub(crate) fn leave_out_unfinished(&mut self) {
+        for thread in self.threads.values().filter(|thread| !thread.finished) {
+            let last = thread.events.last().map(|id| &self.events[*id]);
+            if let Some(last) = last.filter(|last| !matches!(last.kind, Kind::Exit)) {
+                self.left_out.add(LeftOut::Unfinished, last.span);
+            }
+        }
     }
 
     /// See [`Event::moment`].

@@ -93,7 +93,10 @@ impl Stream<'_, '_> {
         let gaps = std::mem::take(&mut self.gaps);
         let mut ctp = self.walk.listener.take_program(terms, threads, Rc::clone(&self.must), gaps);
         ctp.infer_recorded_values(&self.prefix.memory);
-        ctp.left_out = self.walk.left_out_in_words();
+        ctp.left_out = self.walk.left_out.clone();
+        if self.is_over {
+            ctp.leave_out_unfinished();
+        }
         ctp
     }
 
@@ -191,7 +194,7 @@ impl Stream<'_, '_> {
         let knows_all = frontier.is_some();
         let mut window = Window::new(ctp, order, &frontier.unwrap_or_default(), &self.prefix);
         // In most windows of most runs there is no question, and nothing has to be encoded.
-        if questions(Some(program), &window.ctp, options.properties, options.blocks, knows_all).0.is_empty() {
+        if questions(Some(program), &window.ctp, options, knows_all).0.is_empty() {
             window.give_back(ctp);
             progress.stats.windows += 1;
             return Reach::Windows;

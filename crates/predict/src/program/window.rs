@@ -11,6 +11,7 @@
 //! may be about to execute but does not execute.
 
 use crate::program::event::{BeforeWindow, Event, EventId, Kind, Target, TargetId, ThreadEvents, TraceProgram};
+use crate::walk::left_out::AllLeftOut;
 use crate::walk::listener::Location;
 use crate::walk::sharing_pass::{Piece, PieceId};
 use leno_ir::index::IndexVec;
@@ -245,11 +246,12 @@ impl<'a> Cutter<'a> {
             pieces: self.pieces,
             opaque: self.opaque,
             targets,
+            untaken: IndexVec::new(),
             must: Rc::clone(&whole.must),
             blocks: Rc::clone(&whole.blocks),
             last_accesses: last_accesses.collect(),
             gaps: Vec::new(),
-            left_out: Vec::new(),
+            left_out: AllLeftOut::default(),
             accesses: 0,
             callbacks: whole.callbacks,
             is_interrupted: whole.is_interrupted,

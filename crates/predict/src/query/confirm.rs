@@ -3,12 +3,13 @@
 //! Only what the interpreter sees itself is claimed. An answer that it cannot follow is reported as predicted and not
 //! confirmed.
 
-use crate::program::event::EventId;
-use crate::program::event::TraceProgram;
+use crate::program::event::{EventId, TraceProgram, UntakenId};
 use crate::program::window::Segment;
+use crate::query::beyond::follow_beyond;
 use crate::query::follow::{Reached, follow, follow_run};
 use crate::query::prediction::{Finding, PredictOptions, Prediction, Reach, Stats};
 use crate::query::question::Question;
+use crate::walk::left_out::{AllLeftOut, LeftOut};
 use leno_engine::Properties;
 use leno_ir::interp::ViolationKind;
 use leno_ir::program::{Program, Span};
@@ -36,8 +37,8 @@ pub(crate) struct Confirmer<'a> {
     findings: Vec<Finding>,
     seen: BTreeSet<(&'static str, Vec<String>)>,
     pub(crate) lifted_from: Option<usize>,
-    /// Reorderings that are not looked at, in words.
-    pub(crate) left_out: Vec<String>,
+    /// Reorderings that are not looked at.
+    pub(crate) left_out: AllLeftOut,
 }
 
 impl<'a> Confirmer<'a> {
@@ -48,7 +49,7 @@ impl<'a> Confirmer<'a> {
             findings: Vec::new(),
             seen: BTreeSet::new(),
             lifted_from: None,
-            left_out: Vec::new(),
+            left_out: AllLeftOut::default(),
         }
     }
 
@@ -63,6 +64,39 @@ impl<'a> Confirmer<'a> {
         }
     }
 
+    /// Follows an order in which a branch goes another way, and on from there. Only what goes wrong is a finding; if
+    /// nothing does, what follows the branch is left out.
+    fn confirm_beyond(
+        &mut self,
+        ctp: &TraceProgram,
+        prefix: &[Segment],
+        untaken: UntakenId,
+        order: &[EventId],
+    ) -> Confirmation {
+        let (program, options) = (self.program, self.options);
+        self.left_out.add(LeftOut::Branch, ctp.untaken[untaken].span);
+        let reached = follow_beyond(program, ctp, prefix, untaken, order, options);
+        let Some(reached) = reached else { return Confirmation::Unconfirmed };
+        let is_tainted = reached.is_tainted;
+        let Ok(witness) = self.accept(ctp, reached) else { return Confirmation::Unconfirmed };
+        let (title, places) = self.claimed(&witness);
+        self.add(Finding { title, places, witness: Ok(witness), bound: None, is_tainted });
+        Confirmation::Confirmed
+    }
+
+    /// What a witness claims, and where.
+    fn claimed(&self, witness: &Witness) -> (&'static str, Vec<String>) {
+        let show = |spans: &[Span]| spans.iter().map(|span| self.show(*span)).collect();
+        match &witness.claim {
+            Claim::Violation { kind, span, .. } => (kind.title(), show(&[*span])),
+            Claim::Race { first, second, .. } => ("data race", show(&[first.span, second.span])),
+            Claim::Deadlock { waiting } => {
+                ("deadlock", show(&waiting.iter().map(|waiting| waiting.span).collect::<Vec<_>>()))
+            }
+            Claim::Atomicity { first, between, .. } => ("atomicity violation", show(&[first.span, between.span])),
+        }
+    }
+
     /// Follows the answer to a question: `order` are the events that happen, after those of the `prefix`.
     pub(crate) fn confirm(
         &mut self,
@@ -72,6 +106,9 @@ impl<'a> Confirmer<'a> {
         order: &[EventId],
         bound: Option<usize>,
     ) -> Confirmation {
+        if let Question::Untaken(untaken) = question {
+            return self.confirm_beyond(ctp, prefix, *untaken, order);
+        }
         let mut machine = self.options.machine.clone();
         let is_deadlock =
             matches!(question, Question::LockCycle(_) | Question::HeldByEnded(..) | Question::GlobalDeadlock(_));
@@ -183,7 +220,12 @@ impl<'a> Confirmer<'a> {
 }
 
 fn is_covered(witness: &Witness, properties: Properties) -> bool {
-    match &witness.claim {
+    is_asked_for(&witness.claim, properties)
+}
+
+/// Whether a claim is about a property that is asked about.
+pub(crate) fn is_asked_for(claim: &Claim, properties: Properties) -> bool {
+    match claim {
         Claim::Violation { kind, .. } => {
             properties.covers(*kind) || matches!(kind, ViolationKind::DivisionByZero | ViolationKind::QuotientOverflow)
         }

@@ -26,16 +26,16 @@ const MOST_STEPS_AT_END: u64 = 1_000_000;
 const STEPS_BETWEEN_CHECKS: u64 = 1 << 16;
 
 /// Leads the interpreter along an order of events.
-struct Leader<'p> {
-    follower: Follower<'p>,
+pub(super) struct Leader<'p> {
+    pub(super) follower: Follower<'p>,
     /// How many schedule points each thread has passed.
     passed: BTreeMap<ThreadId, u32>,
     /// Threads need not be on the recorded path any more.
-    is_free: bool,
+    pub(super) is_free: bool,
     /// What it does is to become a witness.
     keeps_steps: bool,
     /// When to give up, and how many steps were made.
-    limits: Limits,
+    pub(super) limits: Limits,
     steps: u64,
 }
 
@@ -49,14 +49,14 @@ pub struct Reached {
 }
 
 /// Why the violation is not reached; another violation on the way is a reason, too.
-enum Stray {
+pub(super) enum Stray {
     Violation(Box<Violation>),
     /// The process has ended.
     Ended(String),
     Lost(String),
 }
 
-type Followed<T> = Result<T, Stray>;
+pub(super) type Followed<T> = Result<T, Stray>;
 
 /// The witness for an answer: `order` are the events that happen, in their order, after those of the `prefix`.
 pub fn follow(
@@ -113,7 +113,7 @@ pub fn follow_run(
 }
 
 impl<'p> Leader<'p> {
-    fn new(image: &'p Image<'p>, ctp: &TraceProgram, options: &Options, input: &[u8]) -> Leader<'p> {
+    pub(super) fn new(image: &'p Image<'p>, ctp: &TraceProgram, options: &Options, input: &[u8]) -> Leader<'p> {
         let mut inputs = Inputs::of_instructions().with_standard_input(input);
         for thread in ctp.threads.values() {
             inputs.plan(thread.name.clone(), thread.inputs.iter().map(|input| input.bits));
@@ -177,7 +177,7 @@ impl<'p> Leader<'p> {
         Ok(())
     }
 
-    fn follow_prefix(&mut self, ctp: &TraceProgram, prefix: &[Segment]) -> Followed<()> {
+    pub(super) fn follow_prefix(&mut self, ctp: &TraceProgram, prefix: &[Segment]) -> Followed<()> {
         for segment in prefix {
             let thread = self.find(&ctp.threads[&segment.thread].name)?;
             self.pass(thread, segment.last_point, None)?;
@@ -186,7 +186,7 @@ impl<'p> Leader<'p> {
     }
 
     /// Makes the step of an event.
-    fn pass_event(&mut self, ctp: &TraceProgram, id: EventId) -> Followed<()> {
+    pub(super) fn pass_event(&mut self, ctp: &TraceProgram, id: EventId) -> Followed<()> {
         let event = ctp.event(id);
         let is_made_later = matches!(event.kind, Kind::Outside(OutsideStep::Releases { is_all: false }));
         if is_made_later || matches!(event.kind, Kind::Start) {
@@ -200,7 +200,7 @@ impl<'p> Leader<'p> {
         self.pass(thread, event.point, Some(event.place))
     }
 
-    fn machine(&self) -> &Machine<'p> {
+    pub(super) fn machine(&self) -> &Machine<'p> {
         &self.follower.machine
     }
 
@@ -280,6 +280,7 @@ impl<'p> Leader<'p> {
                 let block = broken.reason(ctp, &|span| format!("{}:{}", file(span), span.line));
                 Ok(Claim::Atomicity { first, between, second, block })
             }
+            Question::Untaken(_) => Err(Stray::Lost("a branch is no violation".to_string())),
             Question::GlobalDeadlock(_) => match self.deadlock(&[])? {
                 Claim::Deadlock { waiting } if waiting.is_empty() => Err(Stray::Lost("all threads end".to_string())),
                 _ if !self.machine().enabled_threads().is_empty() => {
@@ -300,7 +301,7 @@ impl<'p> Leader<'p> {
         Ok(())
     }
 
-    fn find(&self, name: &str) -> Followed<ThreadId> {
+    pub(super) fn find(&self, name: &str) -> Followed<ThreadId> {
         self.follower.thread(name).ok_or_else(|| Stray::Lost(format!("{name} has not been started")))
     }
 
@@ -338,7 +339,7 @@ impl<'p> Leader<'p> {
     }
 
     /// Runs a thread until it has passed so many schedule points.
-    fn stand(&mut self, thread: ThreadId, points: u32) -> Followed<()> {
+    pub(super) fn stand(&mut self, thread: ThreadId, points: u32) -> Followed<()> {
         let mut left = MOST_STEPS;
         let mut last = 0;
         loop {
@@ -359,7 +360,7 @@ impl<'p> Leader<'p> {
     }
 
     /// One step of a thread.
-    fn step(&mut self, thread: ThreadId) -> Followed<()> {
+    pub(super) fn step(&mut self, thread: ThreadId) -> Followed<()> {
         let is_point = self.machine().is_at_schedule_point(thread);
         let lost = |this: &Self, how: &str| Err(Stray::Lost(format!("{} {how}", this.machine().thread_name(thread))));
         self.steps = self.steps.wrapping_add(1);
@@ -417,7 +418,7 @@ impl<'p> Leader<'p> {
     }
 
     /// Runs all other threads until none can continue.
-    fn deadlock(&mut self, circle: &[ThreadId]) -> Followed<Claim> {
+    pub(super) fn deadlock(&mut self, circle: &[ThreadId]) -> Followed<Claim> {
         let is_caught = circle.iter().all(|thread| self.machine().wait(*thread).is_some());
         if !is_caught {
             return Err(Stray::Lost("a thread of the circle does not have to wait".to_string()));

@@ -3,6 +3,7 @@
 use crate::encode::Encoding;
 use crate::encode::causal_model::Model;
 use crate::query::atomicity::AtomicBlocks;
+use crate::walk::left_out::AllLeftOut;
 use leno_engine::Properties;
 use leno_ir::interp;
 use leno_ir::witness::Witness;
@@ -24,6 +25,8 @@ pub struct PredictOptions {
     pub window: Option<usize>,
     /// All findings, one for each place in the program; otherwise the first.
     pub all: bool,
+    /// Whether to look behind branches that were not taken, too; otherwise nothing but the recorded paths counts.
+    pub untaken_branches: bool,
     pub limits: Limits,
     /// What was on the program's standard input.
     pub input: Vec<u8>,
@@ -41,6 +44,7 @@ impl Default for PredictOptions {
             context_bound: None,
             window: Some(WINDOW),
             all: false,
+            untaken_branches: true,
             limits: Limits::default(),
             input: Vec::new(),
             machine: leno_engine::machine_options(true),
@@ -113,8 +117,8 @@ pub struct Prediction {
     pub lifted_from: Option<usize>,
     /// What is not covered, in words.
     pub gaps: Vec<String>,
-    /// Which reorderings are not looked at, in words: what holds, holds without them.
-    pub left_out: Vec<String>,
+    /// Which reorderings are not looked at: what holds, holds without them.
+    pub left_out: AllLeftOut,
     pub stats: Stats,
 }
 
@@ -126,7 +130,7 @@ impl Prediction {
             reach,
             lifted_from: None,
             gaps,
-            left_out: Vec::new(),
+            left_out: AllLeftOut::default(),
             stats: Stats::default(),
         }
     }

@@ -4,13 +4,13 @@
 //! solver is asked for an order in which all literals of some question hold.
 
 use crate::encode::Encoded;
-use crate::program::event::{Event, EventId, Kind, TargetId, TraceProgram};
-use crate::query::atomicity::{AtomicBlocks, Block, Interference, interferences};
+use crate::program::event::{Event, EventId, Kind, TargetId, TraceProgram, UntakenId};
+use crate::query::atomicity::{Block, Interference, interferences};
 use crate::query::global_deadlock::stuck_places;
 use crate::query::lock_cycles::{held_by_ended, lock_cycles};
+use crate::query::prediction::PredictOptions;
 use crate::query::races::races;
 use crate::walk::objects::InstanceId;
-use leno_engine::Properties;
 use leno_ir::analysis::features::has_op;
 use leno_ir::index::IndexVec;
 use leno_ir::program::{Op, Place, Program, Span};
@@ -35,6 +35,8 @@ pub enum Question {
     Atomicity(Interference),
     /// No thread can continue, and some thread waits at this place.
     GlobalDeadlock(Place),
+    /// A thread takes the side of a branch that it did not take in the recorded run. By itself no violation.
+    Untaken(UntakenId),
 }
 
 /// How many pairs of events from one pair of places in the program are asked about: those closest in time.
@@ -48,14 +50,15 @@ pub(crate) const INSTANCES: usize = 64;
 pub fn questions(
     program: Option<&Program>,
     ctp: &TraceProgram,
-    properties: Properties,
-    blocks: AtomicBlocks,
+    options: &PredictOptions,
     knows_all: bool,
 ) -> (Vec<Question>, bool) {
+    let properties = options.properties;
     let mut questions = Vec::new();
     let mut left_out = false;
     for (id, target) in ctp.targets.iter_enumerated() {
-        if properties.covers(target.violation.kind) {
+        let is_asked = options.untaken_branches || !target.violation.is_beyond_path;
+        if is_asked && properties.covers(target.violation.kind) {
             questions.push(Question::Target(id));
         }
     }
@@ -75,7 +78,7 @@ pub fn questions(
     if properties.race && program.is_some_and(has_weak_orders) {
         questions.extend(foreign_frees(ctp).map(|(access, free)| Question::Unordered(access, free)));
     }
-    let (interferences, too_many) = interferences(ctp, blocks);
+    let (interferences, too_many) = interferences(ctp, options.blocks);
     questions.extend(interferences.into_iter().map(Question::Atomicity));
     (questions, left_out || too_many)
 }
@@ -152,6 +155,12 @@ impl Question {
                 }
             }
             Question::GlobalDeadlock(place) => lits.extend(encoded.is_stuck_at(ctp, *place)),
+            Question::Untaken(id) => {
+                let branch = ctp.untaken[*id].clone();
+                lits.extend(encoded.stands(ctp, branch.thread, branch.after, branch.guard));
+                lits.push(encoded.solver.literal(&ctp.terms, branch.condition));
+                lits.extend(encoded.in_section(ctp, branch.thread, branch.after));
+            }
         }
         // In models that know only recorded values, the assertion itself may still read another value.
         lits.extend(encoded.pins.iter().filter(|(value, _)| !symbolic.contains(value)).map(|(_, pin)| *pin));
@@ -177,6 +186,7 @@ impl Question {
             Question::LockCycle(events) => events.iter().map(place).collect(),
             Question::Atomicity(interference) => return interference.events().map(|id| place(&id)).to_vec(),
             Question::GlobalDeadlock(place) => vec![*place],
+            Question::Untaken(id) => vec![ctp.untaken[*id].place, ctp.untaken[*id].other_side()],
         };
         places.sort_unstable();
         places
@@ -193,6 +203,7 @@ impl Question {
             | Question::HeldByEnded(first, second) => vec![span(first), span(second)],
             Question::LockCycle(events) => events.iter().map(span).collect(),
             Question::Atomicity(interference) => interference.events().map(|id| span(&id)).to_vec(),
+            Question::Untaken(id) => vec![ctp.untaken[*id].span],
             Question::GlobalDeadlock(place) => {
                 let here = ctp.events.iter().find(|event| event.place == *place);
                 here.map(|event| event.span).into_iter().collect()
@@ -226,6 +237,8 @@ impl Question {
                 ..*interference
             }),
             Question::GlobalDeadlock(place) => Question::GlobalDeadlock(*place),
+            // (Windows have none.)
+            Question::Untaken(_) => return None,
         })
     }
 
@@ -247,6 +260,7 @@ impl Question {
             Question::LockCycle(_) | Question::HeldByEnded(..) | Question::GlobalDeadlock(_) => "deadlock",
             Question::UseAfterFree(..) => "use after free",
             Question::Atomicity(_) => "atomicity violation",
+            Question::Untaken(_) => "branch that goes another way",
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::query::confirm::{Confirmation, Confirmer};
 use crate::query::global_deadlock::stuck_places;
 use crate::query::prediction::{PredictOptions, Prediction, Reach, Stats};
 use crate::query::question::{Question, questions};
+use crate::query::untaken::Untaken;
 use leno_ir::program::{Place, Program};
 use leno_logic::core::Answer;
 use leno_logic::limits::{Limits, Stop};
@@ -32,7 +33,7 @@ pub fn predict_events(program: &Program, ctp: &mut TraceProgram, options: &Predi
         .run(ctp, options, &mut |ctp, question, order, bound| confirmer.confirm(ctp, &[], question, order, bound));
     search.add_to(&mut stats, &mut gaps);
     confirmer.lifted_from = search.lifted_from;
-    confirmer.left_out = std::mem::take(&mut ctp.left_out);
+    confirmer.left_out.extend(&std::mem::take(&mut ctp.left_out));
     if reach == Reach::All {
         match search.recorded_order(ctp, options) {
             Some(order) => gaps.extend(confirmer.follow_run(ctp, &[], &order)),
@@ -91,6 +92,8 @@ pub(crate) struct Search {
     questions: Vec<(Question, Lit)>,
     /// Some question has an answer.
     any: Lit,
+    /// The same of branches that may go another way.
+    untaken: Untaken,
     encoded: Encoded,
     encode_seconds: f64,
     solve_seconds: f64,
@@ -137,13 +140,17 @@ impl Search {
         gaps: &mut Vec<String>,
     ) -> Search {
         let start = Instant::now();
-        let (questions, left_out) = questions(program, ctp, options.properties, options.blocks, knows_all);
+        let (questions, left_out) = questions(program, ctp, options, knows_all);
         add_gaps(gaps, gaps_of_questions(program, ctp, options, knows_all, left_out));
         let mut seeds: Vec<Term> = Vec::new();
         for question in &questions {
             if let Question::Target(id) = question {
                 seeds.extend([ctp.targets[*id].guard, ctp.targets[*id].bad]);
             }
+        }
+        let asks_for_branches = program.is_some() && options.untaken_branches && options.model == Model::Symbolic;
+        if asks_for_branches {
+            seeds.extend(ctp.untaken.iter().flat_map(|branch| [branch.guard, branch.condition]));
         }
         let wanted = Wanted {
             frees: options.properties.memory,
@@ -167,8 +174,10 @@ impl Search {
         let any = encoded.solver.new_literal();
         let clause: Vec<Lit> = std::iter::once(!any).chain(questions.iter().map(|(_, literal)| *literal)).collect();
         encoded.solver.add_clause(&clause);
+        let untaken = if asks_for_branches { Untaken::new(ctp, &mut encoded) } else { Untaken::default() };
         let encode_seconds = start.elapsed().as_secs_f64();
-        Search { lifted_from: None, gaps: Vec::new(), questions, any, encoded, encode_seconds, solve_seconds: 0.0 }
+        let (lifted_from, gaps, solve_seconds) = (None, Vec::new(), 0.0);
+        Search { lifted_from, gaps, questions, any, untaken, encoded, encode_seconds, solve_seconds }
     }
 
     pub(crate) fn add_to(&mut self, stats: &mut Stats, gaps: &mut Vec<String>) {
@@ -183,6 +192,13 @@ impl Search {
     }
 
     pub(crate) fn run(&mut self, ctp: &TraceProgram, options: &PredictOptions, confirm: &mut Confirm<'_>) -> Reach {
+        match self.ask(ctp, options, confirm) {
+            Reach::All if self.untaken.ask(ctp, &mut self.encoded, options, confirm) => Reach::First,
+            reach => reach,
+        }
+    }
+
+    fn ask(&mut self, ctp: &TraceProgram, options: &PredictOptions, confirm: &mut Confirm<'_>) -> Reach {
         if self.questions.is_empty() {
             return Reach::All;
         }
@@ -279,43 +295,10 @@ impl Search {
         if !matches!(confirmation, Confirmation::Unconfirmed) {
             return confirmation;
         }
-        match self.shortest(options, bound.map(|bound| bound.literal), literal, order) {
+        match shortest(&mut self.encoded, options, bound.map(|bound| bound.literal), literal, order) {
             Some(shorter) => confirm(ctp, question, &shorter, switches),
             None => confirmation,
         }
-    }
-
-    /// An answer to the same question in which threads execute no more than they have to; None if this is one. A thread
-    /// that ran on without need may have come to something that the recorded run did not show.
-    fn shortest(
-        &mut self,
-        options: &PredictOptions,
-        bound: Option<Lit>,
-        question: Lit,
-        order: Vec<EventId>,
-    ) -> Option<Vec<EventId>> {
-        let mut assumed: Vec<Lit> = [Some(question), bound].into_iter().flatten().collect();
-        let mut best = order.clone();
-        for events in self.encoded.slice.kept.clone().into_values() {
-            // The fewest events of this thread that will do.
-            let executed = |best: &[EventId]| events.iter().take_while(|id| best.contains(id)).count();
-            let (mut least, mut most) = (0, executed(&best));
-            while least < most {
-                let middle = (least + most) / 2;
-                assumed.extend(self.encoded.happens(events[middle]).map(|lit| !lit));
-                if self.encoded.solver.solve(&assumed, &options.limits) == Answer::Satisfiable {
-                    best = self.encoded.schedule();
-                    most = executed(&best).min(middle);
-                } else {
-                    least = middle + 1;
-                }
-                assumed.pop();
-            }
-            if let Some(next) = events.get(most) {
-                assumed.extend(self.encoded.happens(*next).map(|lit| !lit));
-            }
-        }
-        (best != order).then_some(best)
     }
 
     /// Does not ask this again; if it is confirmed, nothing about the same places either.
@@ -333,4 +316,37 @@ impl Search {
             }
         }
     }
+}
+
+/// An answer to the same question in which threads execute no more than they have to; None if this is one. A thread
+/// that ran on without need may have come to something that the recorded run did not show.
+pub(super) fn shortest(
+    encoded: &mut Encoded,
+    options: &PredictOptions,
+    bound: Option<Lit>,
+    question: Lit,
+    order: Vec<EventId>,
+) -> Option<Vec<EventId>> {
+    let mut assumed: Vec<Lit> = [Some(question), bound].into_iter().flatten().collect();
+    let mut best = order.clone();
+    for events in encoded.slice.kept.clone().into_values() {
+        // The fewest events of this thread that will do.
+        let executed = |best: &[EventId]| events.iter().take_while(|id| best.contains(id)).count();
+        let (mut least, mut most) = (0, executed(&best));
+        while least < most {
+            let middle = (least + most) / 2;
+            assumed.extend(encoded.happens(events[middle]).map(|lit| !lit));
+            if encoded.solver.solve(&assumed, &options.limits) == Answer::Satisfiable {
+                best = encoded.schedule();
+                most = executed(&best).min(middle);
+            } else {
+                least = middle + 1;
+            }
+            assumed.pop();
+        }
+        if let Some(next) = events.get(most) {
+            assumed.extend(encoded.happens(*next).map(|lit| !lit));
+        }
+    }
+    (best != order).then_some(best)
 }

@@ -33,6 +33,7 @@ impl<L: Listener> Walk<'_, '_, L> {
             self.update_load_table(id, address, self.bytes(to), value.bits)?;
             self.memory_access(id, address, to)?
         };
+        self.thread(id)?.spin.is_changed = true;
         self.write_private(id, address, access, value)?;
         let at = self.position(id)?;
         self.listener.store(&mut self.terms, &at, access, value);
@@ -76,6 +77,7 @@ impl<L: Listener> Walk<'_, '_, L> {
         let old = self.listener.update_load(&mut self.terms, &position, access, recorded);
         let mut evaluator = Evaluator { terms: &mut self.terms, model: self.program.model, pins: Vec::new() };
         let new = evaluator.modified(op, at.ty, old, operand);
+        self.thread(id)?.spin.is_changed |= new.bits != old.bits;
         self.write_private(id, address, access, new)?;
         self.listener.update_store(&mut self.terms, &position, access, ConcolicValue::fixed(1), new);
         match dst {
@@ -101,6 +103,7 @@ impl<L: Listener> Walk<'_, '_, L> {
         let mut evaluator = Evaluator { terms: &mut self.terms, model: self.program.model, pins: Vec::new() };
         let same = evaluator.binary(BinaryOp::Eq, bits, was, expected);
         if same.bits != 0 {
+            self.thread(id)?.spin.is_changed |= desired.bits != was.bits;
             self.write_private(id, address, access, desired)?;
         }
         self.listener.update_store(&mut self.terms, &position, access, same, desired);

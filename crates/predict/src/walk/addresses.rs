@@ -49,7 +49,12 @@ impl<L: Listener> Walk<'_, '_, L> {
             None => self.terms.bool(was_null),
         };
         let at = self.position(id)?;
-        let violation = PossibleViolation { kind, span: at.span, message: "the pointer is null".to_string() };
+        let violation = PossibleViolation {
+            kind,
+            span: at.span,
+            message: "the pointer is null".to_string(),
+            is_beyond_path: false,
+        };
         self.listener.check(&mut self.terms, &at, bad, violation);
         if was_null { Err(WalkEnd::PathEnds) } else { Ok(()) }
     }

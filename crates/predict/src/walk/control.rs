@@ -7,7 +7,7 @@ use crate::walk::objects::{InstanceId, InstanceKind, Instances};
 use crate::walk::problem::{WalkEnd, WalkProblem, WalkResult};
 use crate::walk::thread::{Frame, ThreadState, ThreadWalk};
 use crate::walk::{Arguments, Walk};
-use leno_ir::index::{Idx, IndexVec};
+use leno_ir::index::IndexVec;
 use leno_ir::program::{
     Block, BlockId, Body, Expr, FuncId, Function, Instr, LocalId, Program, Span, TerminatorKind, Type,
 };
@@ -161,7 +161,7 @@ impl<'p, L: Listener> Walk<'p, '_, L> {
     /// Here reorderings are left out.
     pub(crate) fn leave_out(&mut self, id: ThreadIndex, why: LeftOut) -> WalkResult {
         let span = self.position(id)?.span;
-        self.left_out.entry(why).or_default().entry((span.file.index(), span.line)).or_insert(span);
+        self.left_out.add(why, span);
         Ok(())
     }
 
@@ -267,6 +267,9 @@ impl<'p, L: Listener> Walk<'p, '_, L> {
     }
 
     fn goto(&mut self, id: ThreadIndex, target: BlockId) -> WalkResult {
+        if target <= self.frame(id)?.block {
+            self.come_round(id, target)?;
+        }
         let frame = self.frame(id)?;
         (frame.block, frame.index) = (target, 0);
         Ok(())
@@ -321,6 +324,7 @@ impl<'p, L: Listener> Walk<'p, '_, L> {
     /// A new thread-private object. It begins as zeros.
     pub(crate) fn new_private_object(&mut self, id: ThreadIndex, address: u64, bytes: u64) -> WalkResult {
         let thread = self.thread(id)?;
+        thread.spin.is_changed = true;
         thread.memory.clear(address, bytes);
         thread.add_object(address, bytes, InstanceId::private(id));
         let at = Location { instance: InstanceId::private(id), offset: address };

@@ -163,7 +163,7 @@ impl<L: Listener> Walk<'_, '_, L> {
         instr: &Instr,
         message: String,
     ) -> WalkResult {
-        let violation = PossibleViolation { kind, span: instr.span, message };
+        let violation = PossibleViolation { kind, span: instr.span, message, is_beyond_path: false };
         let at = self.position(id)?;
         match value.truth(&mut self.terms) {
             Some(truth) => {

@@ -9,7 +9,7 @@ use crate::program::event::{Choice, Kind};
 use crate::walk::concolic::ConcolicValue;
 use crate::walk::objects::InstanceId;
 use leno_ir::interp::ViolationKind;
-use leno_ir::program::{Order, Place, Span};
+use leno_ir::program::{BlockId, Order, Place, Span};
 use leno_logic::term::{Term, Terms};
 use leno_trace::ThreadIndex;
 
@@ -58,6 +58,8 @@ pub struct PossibleViolation {
     /// Where the violation is, which may be on a branch that was not taken.
     pub span: Span,
     pub message: String,
+    /// Whether the thread makes a step there that it did not make in the recorded run, and that others could notice.
+    pub is_beyond_path: bool,
 }
 
 /// An access of a library function, and the contents of the memory, if they were kept.
@@ -71,6 +73,10 @@ pub struct LibraryAccess {
 /// Why some reorderings are not looked at.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum LeftOut {
+    /// A branch would be decided in another way.
+    Branch,
+    /// A thread had not ended when the run was over.
+    Unfinished,
     /// An address would be another one.
     Address,
     /// Floating-point arithmetic would compute with other values.
@@ -128,6 +134,8 @@ pub trait Listener {
     fn choice(&mut self, terms: &mut Terms, recorded: bool) -> Choice;
     /// The thread continues on the recorded path only if this holds.
     fn assume(&mut self, terms: &mut Terms, at: &Position, condition: Term);
+    /// The thread goes on to `other`, where it did not go in the recorded run, if the condition holds.
+    fn untaken_branch(&mut self, terms: &mut Terms, at: &Position, other: BlockId, condition: Term);
     /// The property is violated here if `bad` holds.
     fn check(&mut self, terms: &mut Terms, at: &Position, bad: Term, violation: PossibleViolation);
     /// A step that is an event, and no access.

@@ -9,20 +9,23 @@ use crate::walk::Walk;
 use crate::walk::listener::Listener;
 use crate::walk::problem::{WalkEnd, WalkProblem, WalkResult};
 use leno_trace::{LOAD_TABLE_BYTES, Record, Records, ThreadIndex};
+use std::collections::VecDeque;
 
 /// Loads and stores of at most so many bytes are in the table.
 const WIDEST: usize = 8;
 
-/// The records of a thread, and the next one.
+/// The records of a thread, and the next ones.
 pub(crate) struct RecordCursor {
     records: Records,
     next: Option<Record>,
+    /// Records after the next one that were looked at.
+    ahead: VecDeque<Record>,
 }
 
 impl RecordCursor {
     pub(crate) fn new(mut records: Records) -> RecordCursor {
         let next = records.next();
-        RecordCursor { records, next }
+        RecordCursor { records, next, ahead: VecDeque::new() }
     }
 
     pub(crate) fn peek(&self) -> Option<Record> {
@@ -30,7 +33,21 @@ impl RecordCursor {
     }
 
     pub(crate) fn take(&mut self) -> Option<Record> {
-        std::mem::replace(&mut self.next, self.records.next())
+        let following = self.ahead.pop_front().or_else(|| self.records.next());
+        std::mem::replace(&mut self.next, following)
+    }
+
+    /// Whether the next records are these.
+    pub(crate) fn next_are(&mut self, records: &[Record]) -> bool {
+        let Some((first, rest)) = records.split_first() else { return false };
+        if self.next != Some(*first) {
+            return false;
+        }
+        while self.ahead.len() < rest.len() {
+            let Some(record) = self.records.next() else { return false };
+            self.ahead.push_back(record);
+        }
+        rest.iter().zip(&self.ahead).all(|(wanted, record)| wanted == record)
     }
 
     /// Why there are no more records.
@@ -58,6 +75,8 @@ impl<L: Listener> Walk<'_, '_, L> {
                 Record::Clock(clock) => self.set_clock(id, clock, false)?,
                 Record::Hits(hits) => thread.hits = thread.hits.saturating_sub(hits),
                 record => {
+                    // (Only values come again and again without any other effect.)
+                    thread.spin.is_changed |= !matches!(record, Record::Value { .. });
                     if let Some(clock) = record.clock() {
                         self.set_clock(id, clock, true)?;
                     }
@@ -79,8 +98,10 @@ impl<L: Listener> Walk<'_, '_, L> {
     /// A value that came into the thread.
     pub(crate) fn next_value(&mut self, id: ThreadIndex) -> WalkResult<u128> {
         match self.next(id)? {
-            Record::Value { bits, .. } => {
-                self.thread(id)?.hits = 0;
+            record @ Record::Value { bits, .. } => {
+                let thread = self.thread(id)?;
+                thread.hits = 0;
+                thread.spin.note(record);
                 Ok(bits)
             }
             other => Err(self.unexpected(id, "a value", other)),
@@ -110,12 +131,14 @@ impl<L: Listener> Walk<'_, '_, L> {
         match thread.records.peek() {
             None => Err(thread.records.end()),
             Some(Record::Value { bits, hits }) if thread.hits >= hits => {
-                thread.records.take();
+                let record = thread.records.take();
                 (thread.hits, thread.steps_without_record) = (0, 0);
+                record.into_iter().for_each(|record| thread.spin.note(record));
                 Ok(Some(bits))
             }
             Some(_) => {
                 thread.hits += 1;
+                thread.all_hits += 1;
                 Ok(None)
             }
         }

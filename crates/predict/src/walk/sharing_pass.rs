@@ -13,7 +13,7 @@ use crate::walk::listener::{
 };
 use crate::walk::objects::{InstanceId, InstanceKind, Instances, RecordedAddresses};
 use leno_ir::index::{Idx, IndexVec};
-use leno_ir::program::{ObjectKind, Order, Program};
+use leno_ir::program::{BlockId, ObjectKind, Order, Program};
 use leno_logic::term::{Term, Terms};
 use leno_symbolic::contents::static_value;
 use leno_trace::ThreadIndex;
@@ -138,6 +138,8 @@ impl Listener for SharingPass {
     }
 
     fn assume(&mut self, _: &mut Terms, _: &Position, _: Term) {}
+
+    fn untaken_branch(&mut self, _: &mut Terms, _: &Position, _: BlockId, _: Term) {}
 
     fn check(&mut self, _: &mut Terms, _: &Position, _: Term, _: PossibleViolation) {}
 

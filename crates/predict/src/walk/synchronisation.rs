@@ -255,7 +255,8 @@ impl<L: Listener> Walk<'_, '_, L> {
             let at = self.position(id)?;
             let bad = self.terms.not(taken);
             let message = "the lock may not have been taken".to_string();
-            let violation = PossibleViolation { kind: ViolationKind::InvalidUnlock, span: at.span, message };
+            let violation =
+                PossibleViolation { kind: ViolationKind::InvalidUnlock, span: at.span, message, is_beyond_path: false };
             self.listener.check(&mut self.terms, &at, bad, violation);
             self.assume(id, taken)?;
         }

@@ -6,6 +6,7 @@ use crate::walk::load_table::RecordCursor;
 use crate::walk::memory::Memory;
 use crate::walk::objects::InstanceId;
 use crate::walk::problem::WalkProblem;
+use crate::walk::spinning::SpinWatch;
 use leno_ir::index::{Idx, IndexVec};
 use leno_ir::program::{BlockId, FuncId, LocalId, Place, SlotId};
 use leno_logic::term::Term;
@@ -53,6 +54,8 @@ pub(crate) struct ThreadWalk {
     pub slot_table: Vec<u64>,
     /// Hits in the load table that no record has counted so far.
     pub hits: u64,
+    /// All of them, so far.
+    pub all_hits: u64,
     /// Thread-private memory.
     pub memory: Memory,
     pub object_cache: ObjectCache,
@@ -71,6 +74,8 @@ pub(crate) struct ThreadWalk {
     pub tried: BTreeMap<Location, Term>,
     /// How often the thread has acquired each lock that it holds.
     pub lock_depth: BTreeMap<Location, u32>,
+    /// For loops in which it waits.
+    pub spin: SpinWatch,
     /// Instructions since the last record.
     pub steps_without_record: u64,
     /// Values that came from outside of the program, in order.
@@ -91,6 +96,7 @@ impl ThreadWalk {
             load_table: vec![0; LOAD_TABLE_BYTES + 16],
             slot_table: vec![0; private_slots],
             hits: 0,
+            all_hits: 0,
             memory,
             object_cache: ObjectCache::default(),
             point: 0,
@@ -103,6 +109,7 @@ impl ThreadWalk {
             barrier_tickets: BTreeMap::new(),
             tried: BTreeMap::new(),
             lock_depth: BTreeMap::new(),
+            spin: SpinWatch::default(),
             steps_without_record: 0,
             inputs: Vec::new(),
             problem: None,

@@ -9,7 +9,7 @@
 
 use crate::walk::Walk;
 use crate::walk::concolic::{ConcolicValue, Evaluator, Leaves, ones};
-use crate::walk::listener::{Listener, PossibleViolation};
+use crate::walk::listener::{LeftOut, Listener, PossibleViolation};
 use crate::walk::objects::Instances;
 use crate::walk::problem::WalkResult;
 use leno_ir::index::IndexVec;
@@ -19,6 +19,7 @@ use leno_ir::program::{
     BlockId, Body, Callee, Expr, External, FuncId, Instr, LocalId, Op, Program, SlotId, Span, SyncOp, TerminatorKind,
     Type,
 };
+use leno_ir::witness::is_schedule_point;
 use leno_logic::term::{Term, Terms};
 use leno_trace::ThreadIndex;
 use std::collections::BTreeMap;
@@ -27,8 +28,9 @@ use std::collections::BTreeMap;
 const MOST_STEPS: usize = 2_000;
 /// How many ways are followed behind one branch.
 const MOST_WAYS: usize = 32;
-/// How often we look behind the same side of a branch.
+/// How often we look behind the same side of a branch, and how often we ask whether it may be taken.
 const MOST_VISITS: u32 = 32;
+const MOST_ASKED: u32 = 256;
 /// How many assertions behind one branch are asked about.
 const MOST_TARGETS: usize = 8;
 /// Where stack objects of functions lie that were never called: no real address is near.
@@ -56,6 +58,8 @@ struct Way {
     condition: Term,
     /// What was stored on it, by address and size. All other memory is as it was before the branch.
     stored: BTreeMap<u64, (u32, Known)>,
+    /// It has a schedule point: so it is not only the end of the recorded path that is another one.
+    has_point: bool,
     /// Somebody may have written anything.
     is_memory_lost: bool,
     invented: u64,
@@ -121,8 +125,14 @@ impl<L: Listener> Walk<'_, '_, L> {
     pub(crate) fn check_untaken_branch(&mut self, id: ThreadIndex, other: BlockId, condition: Term) -> WalkResult {
         let place = self.position(id)?.place;
         let visits = self.untaken.entry((place, other)).or_default();
-        *visits += 1;
-        if *visits > MOST_VISITS {
+        *visits = visits.saturating_add(1);
+        let visits = *visits;
+        if visits > MOST_ASKED {
+            return self.leave_out(id, LeftOut::Branch);
+        }
+        let at = self.position(id)?;
+        self.listener.untaken_branch(&mut self.terms, &at, other, condition);
+        if visits > MOST_VISITS {
             return Ok(());
         }
         let mut first = self.way(id, condition)?;
@@ -173,7 +183,14 @@ impl<L: Listener> Walk<'_, '_, L> {
             dst: frame.dst,
         };
         let frames = self.thread(id)?.frames.iter().map(frame).collect();
-        Ok(Way { frames, condition, stored: BTreeMap::new(), is_memory_lost: false, invented: INVENTED })
+        Ok(Way {
+            frames,
+            condition,
+            stored: BTreeMap::new(),
+            has_point: false,
+            is_memory_lost: false,
+            invented: INVENTED,
+        })
     }
 
     fn value_on_way(&mut self, id: ThreadIndex, way: &Way, expr: &Expr) -> Known {
@@ -192,6 +209,7 @@ impl<L: Listener> Walk<'_, '_, L> {
             return self.end_block_on_way(id, way, &block.terminator.kind);
         };
         frame.index += 1;
+        way.has_point |= is_schedule_point(program, instr);
         match self.instruction_on_way(id, way, instr, found) {
             Some(()) => Step::On,
             None => Step::Ends,
@@ -336,7 +354,7 @@ impl<L: Listener> Walk<'_, '_, L> {
         let fails = self.terms.not(holds);
         let bad = self.terms.and2(way.condition, fails);
         if self.terms.as_bool(bad) != Some(false) {
-            found.push((bad, PossibleViolation { kind, span, message }));
+            found.push((bad, PossibleViolation { kind, span, message, is_beyond_path: way.has_point }));
         }
         way.condition = self.terms.and2(way.condition, holds);
         (self.terms.as_bool(way.condition) != Some(false)).then_some(())

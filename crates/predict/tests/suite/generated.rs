@@ -5,6 +5,7 @@
 //! passes a beginning of the schedule points that it passed in the recorded run. `LENO_PREDICT=500` tries that many
 //! programs; `LENO_PREDICT_FROM=n` starts elsewhere.
 
+use crate::steps;
 use leno_engine::witness::{claim_race, stuck_for_ever};
 use leno_engine::{Properties, machine_options};
 use leno_generate::{Feature, Shape, generate};
@@ -14,7 +15,9 @@ use leno_ir::interp::{
 };
 use leno_ir::program::{Instr, Op, Order, Place, Program};
 use leno_logic::limits::Limits;
-use leno_predict::{Encoding, PredictOptions, Reach, admits_recorded, build, paths, predict_events};
+use leno_predict::{
+    Encoding, LeftOut, PredictOptions, Reach, TraceProgram, admits_recorded, build, paths, predict_events,
+};
 use leno_record::RecordOptions;
 use leno_testing::program::{compile, compile_file};
 use leno_testing::recorded::record_with;
@@ -37,10 +40,12 @@ struct Oracle {
     deadlock: bool,
     /// A use after free, of a null pointer, out of bounds, …
     memory: bool,
+    /// A thread leaves its recorded path.
+    strays: bool,
 }
 
 impl Oracle {
-    const EVERYTHING: Oracle = Oracle { assertion: true, race: true, deadlock: true, memory: true };
+    const EVERYTHING: Oracle = Oracle { assertion: true, race: true, deadlock: true, memory: true, strays: true };
 }
 
 struct Search<'a> {
@@ -151,6 +156,15 @@ impl<'p> Search<'_> {
         state.machine.is_at_schedule_point(thread) && path.and_then(|path| path.get(passed)) == Some(&place)
     }
 
+    /// Whether a thread is about to make a step of which the recorded path, which goes on, knows nothing.
+    fn strays(&self, state: &State<'p>, thread: ThreadId) -> bool {
+        let path = self.paths.get(state.machine.thread_name(thread));
+        let place = state.machine.image().place(state.machine.pc(thread));
+        let passed = state.passed.get(thread.0 as usize).copied().unwrap_or(0);
+        state.machine.is_at_schedule_point(thread)
+            && path.and_then(|path| path.get(passed)).is_some_and(|recorded| *recorded != place)
+    }
+
     /// Whether a thread waits, at a step of its recorded path or where it waited at the end.
     fn waits_on_path(&self, state: &State<'p>, thread: ThreadId) -> bool {
         let is_known = self.is_on_path(state, thread) || self.is_at_end(state, thread, self.waited);
@@ -185,6 +199,7 @@ impl<'p> Search<'_> {
             }
         }
         let ready: Vec<ThreadId> = state.machine.threads().ids().filter(|id| self.is_on_path(&state, *id)).collect();
+        self.found.strays |= state.machine.threads().ids().any(|id| self.strays(&state, id));
         for (index, first) in ready.iter().enumerate() {
             for second in &ready[index + 1..] {
                 let alone = [first, second].into_iter().all(|thread| is_access(&state.machine, *thread))
@@ -214,7 +229,12 @@ fn is_access(machine: &Machine<'_>, thread: ThreadId) -> bool {
     let Next::Instr(instr) = machine.next_op(thread) else { return false };
     let touches = matches!(
         instr.op,
-        Op::Load { .. } | Op::Store { .. } | Op::ReadModifyWrite { .. } | Op::CompareExchange { .. } | Op::Spawn { .. }
+        Op::Call { .. }
+            | Op::Load { .. }
+            | Op::Store { .. }
+            | Op::ReadModifyWrite { .. }
+            | Op::CompareExchange { .. }
+            | Op::Spawn { .. }
     );
     touches && !machine.in_section(thread)
 }
@@ -267,7 +287,10 @@ struct Tally {
     violations: [u64; 4],
     replayed: u64,
     open: usize,
-    /// Assertions behind branches that the run did not take.
+    /// Answers that are not given since something is left out, as the prediction says.
+    left_out: u64,
+    /// Programs in which a branch may go another way, and violations that are found there.
+    straying: u64,
     beyond: u64,
     too_big: u64,
     strange: u64,
@@ -308,9 +331,16 @@ impl Tally {
         let [assertions, races, deadlocks, memory] = self.violations;
         println!(
             "{count} programs, {} answers compared, {assertions} assertions, {races} races, {deadlocks} deadlocks and {memory} uses \
-             of memory that is not there predicted, {} replayed; {} answers that the interpreter did not confirm; {} assertions beyond the recorded paths; {} programs too \
+             of memory that is not there predicted, {} replayed; {} answers that the interpreter did not confirm; {} answers left out, and said to be; in {} programs threads leave the recorded paths, and {} violations are found there; {} programs too \
              big for the oracle, {} that the walk could not follow",
-            self.compared, self.replayed, self.open, self.beyond, self.too_big, self.strange
+            self.compared,
+            self.replayed,
+            self.open,
+            self.left_out,
+            self.straying,
+            self.beyond,
+            self.too_big,
+            self.strange
         );
     }
 }
@@ -356,6 +386,19 @@ fn freeing(seed: u64) -> String {
     text.push_str("    pthread_create(&a, 0, t0, p);\n    pthread_create(&b, 0, t1, p);\n");
     text.push_str("    pthread_join(a, 0);\n    pthread_join(b, 0);\n    return 0;\n}\n");
     text
+}
+
+/// Of all kinds of steps.
+#[test]
+fn steps_of_all_kinds() {
+    let (from, count) = (number("LENO_PREDICT_FROM", 0), number("LENO_PREDICT_STEPS", 20));
+    let mut tally = Tally::default();
+    for seed in from..from + count {
+        let text = steps::program(seed);
+        let program = compile_file(Scratch::new().write("steps.c", &text), &[]);
+        compare_program(seed, &program, &text, &mut tally);
+    }
+    tally.show(count);
 }
 
 #[test]
@@ -421,7 +464,7 @@ fn compare_program(seed: u64, program: &Program, text: &str, tally: &mut Tally) 
     ];
     for (kind, (properties, expected)) in kinds.into_iter().enumerate() {
         for encoding in [Encoding::Composition, Encoding::Cssa] {
-            let options = PredictOptions { properties, encoding, ..PredictOptions::default() };
+            let options = PredictOptions { properties, encoding, untaken_branches: false, ..PredictOptions::default() };
             let prediction = predict_events(program, &mut events, &options);
             let found = prediction.confirmed().next();
             let unconfirmed = prediction.findings.iter().filter(|found| found.witness.is_err()).count();
@@ -429,10 +472,11 @@ fn compare_program(seed: u64, program: &Program, text: &str, tally: &mut Tally) 
             if unconfirmed > 0 {
                 println!("seed {seed}, {properties:?}, {encoding:?}: not confirmed: {:?}", prediction.findings);
             }
-            // Behind branches that the run did not take prediction looks further than the recorded paths.
-            let is_beyond = properties.assertion && found.is_some() && !expected;
-            tally.beyond += u64::from(is_beyond);
-            let expected = expected || is_beyond;
+            // What is missed has to be announced.
+            if expected && found.is_none() && !prediction.left_out.is_empty() {
+                tally.left_out += 1;
+                continue;
+            }
             if found.is_some() != expected && number("LENO_PREDICT_GO_ON", 0) > 0 {
                 println!("DIFFERENCE seed {seed}, {properties:?}, {encoding:?}: expected {expected}");
                 continue;
@@ -455,4 +499,26 @@ fn compare_program(seed: u64, program: &Program, text: &str, tally: &mut Tally) 
         }
         tally.compared += 1;
     }
+    look_beyond(seed, program, &mut events, expected, text, tally);
+}
+
+/// Where threads may leave their recorded paths, prediction says so, or has found something wrong.
+fn look_beyond(
+    seed: u64,
+    program: &Program,
+    events: &mut TraceProgram,
+    expected: Oracle,
+    text: &str,
+    tally: &mut Tally,
+) {
+    let prediction = predict_events(program, events, &PredictOptions::default());
+    let found = prediction.confirmed().next();
+    let says = prediction.left_out.contains(LeftOut::Branch) || !prediction.gaps.is_empty();
+    assert!(!expected.strays || found.is_some() || says, "seed {seed}: a branch may go another way\n{text}");
+    tally.straying += u64::from(expected.strays);
+    let on_path = expected.assertion || expected.race || expected.deadlock || expected.memory;
+    let Some(witness) = found.filter(|_| !on_path) else { return };
+    let outcome = leno_replay::replay(program, witness, &leno_replay::ReplayOptions::default());
+    assert!(outcome.is_confirmed(), "seed {seed}, beyond the recorded paths: {outcome:?}\n{text}");
+    tally.beyond += 1;
 }

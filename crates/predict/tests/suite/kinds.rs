@@ -41,7 +41,7 @@ fn ask(program: &Expectation, question: &Question) -> Result<(), String> {
     let Some(expected) = &question.prediction else { return Err("prediction is not asked".to_string()) };
     let flags: Vec<&str> = question.flags.iter().map(String::as_str).collect();
     let compiled = compile_for_running(&program.file, &flags);
-    let runs = if *expected == Predicts::Nothing { 1 } else { RUNS };
+    let runs = if matches!(expected, Predicts::Nothing(_)) { 1 } else { RUNS };
     let mut wrong = String::new();
     for _ in 0..runs {
         let trace = record_with(&compiled, RecordOptions { silent: true, ..RecordOptions::default() }).0;
@@ -49,7 +49,10 @@ fn ask(program: &Expectation, question: &Question) -> Result<(), String> {
         let prediction = predict(&compiled, &trace, &options);
         match is_expected(&compiled, &prediction, expected) {
             true => return Ok(()),
-            false => wrong = format!("it finds {:?}, and leaves open {:?}", titles(&prediction), prediction.gaps),
+            false => {
+                let (titles, left_out) = (titles(&prediction), prediction.left_out.in_words(&compiled));
+                wrong = format!("it finds {titles:?}, leaves open {:?}, and leaves out {left_out:?}", prediction.gaps);
+            }
         }
     }
     Err(wrong)
@@ -57,7 +60,14 @@ fn ask(program: &Expectation, question: &Question) -> Result<(), String> {
 
 fn is_expected(program: &Program, prediction: &Prediction, expected: &Predicts) -> bool {
     match expected {
-        Predicts::Nothing => prediction.verdict() == Verdict::Holds,
+        Predicts::Nothing(left_out) => {
+            let says = match left_out.as_str() {
+                "" => true,
+                "nothing left out" => prediction.left_out.is_empty(),
+                text => prediction.left_out.in_words(program).iter().any(|words| words.contains(text)),
+            };
+            says && prediction.verdict() == Verdict::Holds
+        }
         Predicts::Open(reason) => {
             let says = |text: &String| text.contains(reason);
             let unconfirmed = prediction.findings.iter().filter_map(|found| found.witness.as_ref().err());

@@ -9,6 +9,7 @@ mod kinds;
 mod long;
 mod recording;
 mod signals;
+mod steps;
 mod text;
 mod thread_private;
 mod unlucky;

@@ -7,7 +7,7 @@ use leno_logic::limits::Limits;
 use leno_predict::{PredictOptions, Reach, build, predict};
 use leno_record::{RecordOptions, Recorder};
 use leno_testing::compiler::cc;
-use leno_testing::program::compile_file;
+use leno_testing::program::{compile_file, compile_for_running};
 use leno_testing::recorded::record_with;
 use leno_testing::{Scratch, repository};
 use leno_trace::{Record, ThreadIndex, Trace, TraceError};
@@ -230,4 +230,43 @@ fn a_run_ten_times_as_long_needs_no_more_memory() {
         let prediction = ask(recorded, Properties { race: true, ..Properties::NONE });
         assert_eq!(prediction.confirmed().count(), 1, "{:?}", prediction.findings);
     }
+}
+
+/// What the library and the system can do, they do: output and exit status are the same.
+#[test]
+fn what_is_real_stays_real() {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/real");
+    let mut files: Vec<_> =
+        std::fs::read_dir(directory).expect("programs").flatten().map(|entry| entry.path()).collect();
+    files.sort();
+    assert!(files.len() >= 7);
+    for file in files {
+        let scratch = Scratch::new();
+        let binary = scratch.path("program");
+        cc(&[&file], &["-std=gnu11"], &binary).expect("it compiles");
+        let expected = Command::new(&binary).output().expect("it runs");
+        let program = compile_for_running(&file, &[]);
+        let recorder = Recorder::new(&program, RecordOptions::default()).expect("it compiles");
+        let recorded = recorder.capture(&scratch.path("trace"), &[]).expect("it runs");
+        let what = |output: &std::process::Output| {
+            (String::from_utf8_lossy(&output.stdout).into_owned(), output.status.code(), output.status.signal())
+        };
+        assert_eq!(what(&recorded), what(&expected), "{}", file.display());
+    }
+}
+
+#[test]
+fn what_is_linked_is_called_and_what_is_missing_is_said() {
+    let scratch = Scratch::new();
+    let file = scratch.write("calls.c", "int elsewhere(int); int main(void) { return elsewhere(2); }\n");
+    let program = compile_for_running(&file, &[]);
+    let message = Recorder::new(&program, RecordOptions::default()).err().map(|error| error.to_string());
+    assert!(message.as_ref().is_some_and(|text| text.contains("undefined reference to `elsewhere'")), "{message:?}");
+    let object = scratch.path("elsewhere.o");
+    let other = scratch.write("elsewhere.c", "int elsewhere(int n) { return n + 40; }\n");
+    cc(&[&other], &["-c"], &object).expect("it compiles");
+    let options = RecordOptions { link: vec![object.into()], ..RecordOptions::default() };
+    let recorder = Recorder::new(&program, options).expect("it is linked");
+    let recorded = recorder.capture(&scratch.path("trace"), &[]).expect("it runs");
+    assert_eq!(recorded.status.code(), Some(42));
 }

@@ -16,6 +16,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,6 +62,7 @@ struct leno_writer {
     u64 clock; /* as this thread has last seen it */
     u64 told;  /* hits of this chunk that are in its records */
     u32 used, limit, thread, number;
+    u64 at;    /* of the chunk in the file */
     u32 interrupted; /* by signal handlers, while it had no chunk */
     u8 is_known, is_mute;
 };
@@ -87,6 +89,10 @@ static void leno_seal(void) {
     leno_me.limit = 0;
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     munmap(chunk, LENO_CHUNK);
+    /* What was not needed of it need not be kept: there may be thousands of threads. */
+    u64 kept = (40 + leno_me.used + 4095) & ~4095ull;
+    if (kept < LENO_CHUNK)
+        fallocate(leno_file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(leno_me.at + kept), (off_t)(LENO_CHUNK - kept));
 }
 
 /* A fresh chunk for this thread; without one, nothing more is recorded. */
@@ -106,6 +112,7 @@ static __attribute__((noinline, cold)) int leno_more(void) {
         leno_is_off = 1;
     } else {
         leno_me.chunk = map;
+        leno_me.at = at;
         leno_me.used = leno_me.told = 0;
         leno_me.limit = sizeof leno_me.chunk->bytes - LENO_LONGEST;
         leno_me.chunk->thread = leno_me.thread;
@@ -387,6 +394,13 @@ static void leno_record_begin(u64 argc, ptr argv) {
         leno_is_off = leno_file < 0;
         pthread_atfork(0, 0, leno_in_child);
     }
+    /* Who records us has blocked these, to pass them on. */
+    sigset_t passed_on;
+    sigemptyset(&passed_on);
+    sigaddset(&passed_on, SIGINT);
+    sigaddset(&passed_on, SIGTERM);
+    sigaddset(&passed_on, SIGHUP);
+    if (path) pthread_sigmask(SIG_UNBLOCK, &passed_on, 0);
     unsetenv("LENO_TRACE");
     unsetenv("LENO_TRACE_DATA");
     leno_begin_thread(0);
@@ -426,6 +440,47 @@ static void leno_add_handle(pthread_t handle, u32 thread) {
     pthread_mutex_unlock(&leno_handle_lock);
 }
 
+/* A lock that was waited for until a deadline, just before the program tries to take it: the try has this result. */
+static __thread ptr leno_awaited;
+static __thread int leno_await_result;
+static __attribute__((unused)) int leno_was_awaited(ptr object) {
+    int was = leno_awaited == object;
+    leno_awaited = 0;
+    return was;
+}
+__attribute__((used)) void __leno_outside_await(u32 what, ptr object, u32 clock, ptr deadline) {
+    struct timespec time = *(const struct timespec *)deadline;
+    clockid_t id = clock ? CLOCK_MONOTONIC : CLOCK_REALTIME;
+    int error;
+    switch (what) {
+    case 0: error = pthread_mutex_clocklock((pthread_mutex_t *)object, id, &time); break;
+    case 1: error = pthread_rwlock_clockrdlock((pthread_rwlock_t *)object, id, &time); break;
+    case 2: error = pthread_rwlock_clockwrlock((pthread_rwlock_t *)object, id, &time); break;
+    default:
+        do error = sem_clockwait((sem_t *)object, id, &time) ? errno : 0;
+        while (error == EINTR);
+    }
+    if (error && error != ETIMEDOUT) return; /* the try will tell */
+    leno_awaited = object;
+    leno_await_result = !error ? 0 : what < 3 ? EBUSY : -1;
+}
+
+/* The end of the process. */
+static int leno_ends_at_once;
+__attribute__((used)) void __leno_outside_at_once(void) {
+    leno_ends_at_once = 1;
+}
+static __attribute__((unused, noreturn)) void leno_end_process(int status) {
+    if (!leno_ends_at_once) exit(status);
+    leno_seal();
+    _exit(status);
+}
+
+static __thread ptr leno_stack; /* of the thread that is started next; 0: as usual */
+__attribute__((used)) void __leno_outside_stack(ptr size) {
+    leno_stack = size;
+}
+
 struct leno_start {
     u32 released, thread;
     ptr function;
@@ -440,7 +495,14 @@ static __attribute__((unused)) ptr leno_spawn(void *(*run)(void *), void *record
     pthread_t handle;
     struct leno_start *start = record;
     u64 now = leno_next();
-    if (pthread_create(&handle, 0, run, record)) leno_fail("a thread could not be started");
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    /* (The functions of a recorded program need more room.) */
+    if (leno_stack > 8u << 20) pthread_attr_setstacksize(&attributes, 2 * leno_stack);
+    leno_stack = 0;
+    int error = pthread_create(&handle, &attributes, run, record);
+    pthread_attr_destroy(&attributes);
+    if (error) leno_fail("a thread could not be started");
     leno_add_handle(handle, start->thread);
     leno_put(LENO_SPAWN, now, start->thread, (u64)handle, 24);
     return (ptr)handle;

@@ -1,8 +1,9 @@
 // Attributes of threads. What is set is kept in the attribute object, in a layout of our own that fits into pthread_attr_t;
-// only the detach state makes a difference. The object must have been initialised, and not been destroyed: every function looks at
-// it.
+// only the detach state makes a difference, and the size of the stack in a program that runs for real. The object must have been
+// initialised, and not been destroyed: every function looks at it.
 
 void __leno_use(int value);
+void __leno_if_loaded_set_stack(unsigned long size);
 // The value of an attribute object; a violation if it is none that these functions leave there.
 int __leno_attribute(const int *attr);
 
@@ -33,6 +34,13 @@ static int set_defaults(attributes *attr)
 int pthread_attr_init(attributes *attr)
 {
     return set_defaults(attr);
+}
+
+// A thread is about to be started with these.
+void __leno_prepare_thread(const attributes *attr)
+{
+    if (attr)
+        __leno_if_loaded_set_stack(attr->stack_size);
 }
 
 int pthread_attr_destroy(attributes *attr)

@@ -32,6 +32,13 @@ int __leno_outside_value(long number);
 unsigned __leno_outside_sleep(unsigned seconds);
 int __leno_outside_usleep(unsigned microseconds);
 int __leno_outside_nanosleep(int clock, int flags, long seconds, long nanoseconds);
+// Waits for a lock (0: a mutex, 1 and 2: for reading and for writing, 3: a semaphore) until a time. The try that follows
+// gets what was got here. (Addresses are numbers here: nothing is written.)
+void __leno_outside_await(int what, unsigned long object, int clock, unsigned long deadline);
+// The end of the process that comes next writes out nothing, and calls nobody.
+void __leno_outside_at_once(void);
+// The thread that is started next has so large a stack.
+void __leno_outside_stack(unsigned long size);
 
 typedef void handler(int signal);
 
@@ -51,6 +58,26 @@ static int failed(int error)
         return 0;
     *__errno_location() = error;
     return -1;
+}
+
+void __leno_await(int what, void *object, int clock, const long *deadline)
+{
+    __leno_outside_await(what, (unsigned long)object, clock, (unsigned long)deadline);
+}
+
+void __leno_await_semaphore(void *semaphore, int clock, const long *deadline)
+{
+    __leno_await(3, semaphore, clock, deadline);
+}
+
+void __leno_end_at_once(void)
+{
+    __leno_outside_at_once();
+}
+
+void __leno_set_stack(unsigned long size)
+{
+    __leno_outside_stack(size);
 }
 
 static void run_handlers(void)
