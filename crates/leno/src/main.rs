@@ -4,6 +4,7 @@ mod arguments;
 mod command;
 mod memory;
 mod prediction;
+mod proofs;
 
 use arguments::Cli;
 use clap::{CommandFactory, FromArgMatches};

@@ -3,9 +3,12 @@
 
 mod call_sites;
 mod fingerprint;
+mod invariants;
+mod sha256;
 pub mod text;
 mod witness_file;
 mod words;
 
 pub use fingerprint::fingerprint;
+pub use invariants::{InvariantLine, invariant_json, invariant_yaml};
 pub use witness_file::{Recipe, WitnessFile, WitnessFileError};
