@@ -52,11 +52,11 @@ fn twins() -> Vec<(&'static str, String, String)> {
             ),
         )
     };
-    let joined = |value: &str| {
+    let passed = |value: &str| {
         started_once(
             "",
-            &format!("*(int *)a = {value};"),
-            "int local = 0; pthread_create(&t, 0, thread, &local); pthread_join(t, 0); check(local == 3);",
+            "check(*(int *)a == 3);",
+            &format!("int local = {value}; pthread_create(&t, 0, thread, &local); pthread_join(t, 0);"),
         )
     };
     let table = |last: &str| {
@@ -76,7 +76,7 @@ fn twins() -> Vec<(&'static str, String, String)> {
         ("lock", lock("1"), lock("2")),
         ("flag", flag("42"), flag("41")),
         ("counter", counter("1"), counter("0")),
-        ("joined", joined("3"), joined("4")),
+        ("passed", passed("3"), passed("4")),
         ("table", table("0"), table("4")),
         ("section", section("0"), section("2")),
     ]
@@ -166,7 +166,10 @@ fn damaged(text: &str, random: &mut Random) -> String {
         // A variable becomes another one.
         8 => lines[fact] = lines[fact].replacen('c', &format!("c{}", random.below(3)), 1),
         9 => lines[fact] = lines[fact].replacen("c0", "c1", 1),
-        10 => lines[at].truncate(random.below(lines[at].len() + 1)),
+        10 => {
+            let end = random.below(lines[at].len() + 1);
+            lines[at].truncate(end);
+        }
         11 => lines.truncate(at),
         12 => {
             let header = [
@@ -211,8 +214,11 @@ fn damaged_proofs_prove_nothing_that_is_false() {
                     *reasons.entry(kind.to_string()).or_default() += 1;
                 }
             }
+            // (A file may come to claim less: that all accesses stay in bounds is true of the twin, too.)
             let offered = offered_to(&damaged_text, &wrong);
-            assert!(rejected(&wrong, &offered).is_some(), "{name}: accepted for a program that is wrong:\n{offered}");
+            let claims_it = read_header(&offered).is_ok_and(|header| header.asked.assertion);
+            let is_rejected = rejected(&wrong, &offered).is_some();
+            assert!(is_rejected || !claims_it, "{name}: accepted for a program that is wrong:\n{offered}");
         }
     }
     println!("{accepted} accepted, {rejected_files} rejected: {reasons:#?}");
@@ -276,7 +282,7 @@ fn each_condition_rejects_something() {
     let text = proof(program);
     let numbers = reasons(&text, program, next_number);
     assert_some(&numbers, "the invariant at the beginning of the program");
-    assert_some(&numbers, "the invariant at <text>");
+    assert_some(&numbers, "the invariant at test.c");
     assert_some(&numbers, "the invariant at the beginning of a thread");
     // The views: what a thread has changed behind a lock is its own until it gives it up.
     let dirty = reasons(&text, program, |line| match line.starts_with("state c") {
