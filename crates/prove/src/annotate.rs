@@ -7,6 +7,7 @@ use crate::state::{Definition, State, Value, Variable};
 use leno_domains::{Congruence, Constraint, Numbers, Octagon, Side, word};
 use leno_ir::analysis::points_to::AbstractObject;
 use leno_ir::analysis::threads::RootId;
+use leno_ir::index::Idx;
 use leno_ir::program::Expr;
 use leno_verify::annotation::{self, Annotation, Fact};
 
@@ -36,10 +37,9 @@ impl<'p> Annotating<'_, '_, 'p> {
         }
         for (variable, definition) in state.definitions() {
             let definition = match definition {
-                Definition::Expr(frame, expr) if self.is_known(frame, expr) => {
-                    Some(annotation::Definition::Expr(frame, expr))
+                Definition::Expr(frame, expr) => {
+                    self.own_frame(frame, expr).map(|frame| annotation::Definition::Expr(frame, expr))
                 }
-                Definition::Expr(..) => None,
                 Definition::Same(other) => name(other).map(annotation::Definition::Same),
             };
             facts.extend(name(variable).zip(definition).map(|(variable, same)| Fact::Equal(variable, same)));
@@ -48,6 +48,15 @@ impl<'p> Annotating<'_, '_, 'p> {
             self.relations(state, octagon, &mut facts);
         }
         annotation::State { dirty: state.dirty().collect(), facts }
+    }
+
+    /// The frame of an expression, if the checker can tell what it means. One that mentions no register may still have the frame of
+    /// the thread that has said so.
+    fn own_frame(&self, frame: FrameId, expr: &Expr) -> Option<FrameId> {
+        let mut has_registers = false;
+        expr.for_each_local(|_| has_registers = true);
+        let own = self.code.back(frame).filter(|_| !has_registers).unwrap_or(frame);
+        (own.index() < self.code.frames.len() && self.is_known(own, expr)).then_some(own)
     }
 
     /// Whether the checker can tell which object an address in an expression is of: it must not be a stack object of another

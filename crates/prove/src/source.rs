@@ -35,6 +35,11 @@ pub fn invariants(code: &Code<'_, '_>, cells: &Cells, annotation: &Annotation<'_
     let mut all = BTreeSet::new();
     for (place, stops) in by_place {
         let Some(span) = span_of_statement(code, place) else { continue };
+        let function = program.functions[place.func].name.clone();
+        if function == "_start" {
+            // (No source has it: it calls `main`.)
+            continue;
+        }
         let mut ways = BTreeSet::new();
         for stop in stops {
             let source = Source { code, cells, node: code.stops()[stop], place };
@@ -48,7 +53,6 @@ pub fn invariants(code: &Code<'_, '_>, cells: &Cells, annotation: &Annotation<'_
             1 => ways.into_iter().collect::<String>(),
             _ => ways.iter().map(|way| format!("({way})")).collect::<Vec<_>>().join(" || "),
         };
-        let function = program.functions[place.func].name.clone();
         all.insert(SourceInvariant { file: program.files[span.file].clone(), line: span.line, function, value });
     }
     all.into_iter().collect()
