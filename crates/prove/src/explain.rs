@@ -65,7 +65,7 @@ pub fn failure<'p>(
     Explanation { reason, details, advice }
 }
 
-/// What to try where no other thread is to blame: what there is on the way that invariants may know too little of.
+/// What to try where no store of another thread meanwhile is to blame: what there is on the way that invariants may know too little of.
 fn alone(code: &Code<'_, '_>, node: NodeId) -> String {
     let way = way_to(code, node);
     // (Edges lead to what comes later in the order, unless they close a loop.)
@@ -78,6 +78,21 @@ fn alone(code: &Code<'_, '_>, node: NodeId) -> String {
         Some(Op::Call { .. }) => code.calls(node).iter().any(|call| matches!(call, Call::Outside)),
         _ => false,
     };
+    // What it has from others: they may have stored it earlier.
+    let is_from_others = |node: NodeId| match code.instruction(node) {
+        Some(Op::Join { .. }) => true,
+        Some(op) => {
+            let is_read = op.access().is_some_and(|(_, kind)| kind != AccessKind::Write);
+            is_read && code.facts.sharing().is_shared_access(code.place(node))
+        }
+        None => false,
+    };
+    let look = "look for a violation with leno check";
+    if way.iter().any(|node| is_from_others(*node)) {
+        return format!(
+            "{look}; invariants are about one thread at a time, and may not relate what several have left in memory"
+        );
+    }
     let has_loop = way.iter().any(|node| closes(*node));
     let has_input = way.iter().any(|node| is_input(*node));
     let remedy = match (has_loop, has_input) {
@@ -86,7 +101,7 @@ fn alone(code: &Code<'_, '_>, node: NodeId) -> String {
         (false, true) => ", so a bound on an input may help",
         (false, false) => ": the invariants do not know enough of what this thread computes",
     };
-    format!("look for a violation with leno check; no other thread is to blame{remedy}")
+    format!("{look}; no other thread is to blame{remedy}")
 }
 
 /// The nodes from which a thread may get to a node.
