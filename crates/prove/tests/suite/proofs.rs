@@ -4,7 +4,7 @@
 //! accepted for the twin, whatever it says: the conditions are made from the program.
 
 use crate::programs::{HEAD, MAIN};
-use leno::{CheckOptions, ProofFile, Reason, Task, Verdict, verify_program};
+use leno::{CheckOptions, ProofFile, Properties, Reason, Task, Verdict, verify_program};
 use leno_ir::program::Program;
 use leno_report::fingerprint;
 use leno_testing::engine::{ASSERTION, Answer, Engine, ask, check};
@@ -86,9 +86,13 @@ fn compiled(text: &str) -> Program {
     compile(text)
 }
 
-/// The proof file of a program.
+/// The proof file of a program, for its assertions.
 fn proof(program: &Program) -> String {
-    let options = CheckOptions { engine: Engine::Prove, task: Task::new(ASSERTION), ..CheckOptions::default() };
+    proof_of(program, ASSERTION)
+}
+
+fn proof_of(program: &Program, properties: Properties) -> String {
+    let options = CheckOptions { engine: Engine::Prove, task: Task::new(properties), ..CheckOptions::default() };
     let checked = check(program, &options);
     assert_eq!(checked.verdict, Verdict::Safe, "{}", checked.report(program));
     let written = checked.proof.expect("the prover has decided it").expect("assertions have proof files");
@@ -269,6 +273,27 @@ fn next_number(line: &str) -> Vec<String> {
     number.parse::<u64>().map(|number| vec![format!("{front} {}", number + 1)]).unwrap_or_default()
 }
 
+/// The same states, of which nothing is said.
+fn without_facts(text: &str) -> String {
+    text.lines().filter(|line| !line.starts_with("  ")).map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn bounds_have_proof_files() {
+    let ring = |size: &str| {
+        compiled(&thread(
+            "unsigned next; int ring[4];",
+            &format!("unsigned i = next; ring[i] = 1; next = (i + 1) % {size};"),
+        ))
+    };
+    let (right, wrong) = (ring("4"), ring("5"));
+    let text = proof_of(&right, Properties { bounds: true, ..Properties::NONE });
+    assert_eq!(rejected(&right, &text), None, "{text}");
+    assert!(rejected(&wrong, &offered_to(&text, &wrong)).is_some());
+    let why = rejected(&right, &without_facts(&text)).unwrap_or_default();
+    assert!(why.contains("an access in bounds"), "{why}");
+}
+
 #[track_caller]
 fn assert_some(all: &BTreeSet<String>, what: &str) {
     assert!(all.iter().any(|why| why.contains(what)), "no condition says `{what}`: {all:#?}");
@@ -298,8 +323,7 @@ fn each_condition_rejects_something() {
         });
     assert_some(&pairs, "that two threads do not meet");
     // Nothing at all is said: then the assertion does not follow.
-    let nothing: String = text.lines().filter(|line| !line.starts_with("  ")).map(|line| format!("{line}\n")).collect();
-    let why = rejected(program, &nothing).unwrap_or_default();
+    let why = rejected(program, &without_facts(&text)).unwrap_or_default();
     assert!(why.contains("the assertion at"), "{why}");
 
     // Phases: another thread's store to the flag changes the state that a thread is in.
