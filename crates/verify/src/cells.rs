@@ -109,6 +109,10 @@ impl Cells {
         self.cells.len()
     }
 
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
+    }
+
     pub fn extent(&self, cell: CellId) -> Extent {
         self.cells[cell].extent
     }

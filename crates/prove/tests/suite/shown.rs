@@ -164,7 +164,7 @@ fn a_loop_is_blamed_only_where_there_is_one() {
     };
     let input = advice("int x = __VERIFIER_nondet_int(); check(x != 7);");
     assert!(input.contains("a bound on an input") && !input.contains("loop"), "{input}");
-    let loops = advice("int x = 1; while (__VERIFIER_nondet_int()) x = x * 3; check(x != 8);");
+    let loops = advice("int x = 1; while (__VERIFIER_nondet_int()) x = x * 3; check(x != 9);");
     assert!(loops.contains("a loop"), "{loops}");
     let joined = advice("pthread_t t; pthread_create(&t, 0, thread, 0); pthread_join(t, 0); check(shared == 1);");
     assert!(!joined.contains("loop") && !joined.contains("no other thread is to blame"), "{joined}");
