@@ -15,4 +15,5 @@ mod outside;
 mod prediction;
 mod programs;
 mod proofs;
+mod reports;
 mod verdicts;
