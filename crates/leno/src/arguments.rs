@@ -53,6 +53,13 @@ pub enum Command {
         leno prove --replicate worker pool.c\n  \
         leno prove --entry push,pop queue.c")]
     Prove(Prove),
+    /// Check a proof that `leno prove --proof` has written
+    ///
+    /// The verification conditions are made from the program, and shown by the solver; nothing in the file is believed. Says SAFE
+    /// (exit code 0) for what the file claims, or REJECTED with what could not be shown (2).
+    #[command(after_help = "Example:\n  \
+        leno prove --proof queue.proof queue.c && leno verify queue.proof queue.c")]
+    Verify(Verify),
     /// Check that a concurrent data structure is linearizable, with small clients
     ///
     /// Every client of up to so many threads and calls is checked under every schedule: there must be an order of its calls
@@ -174,6 +181,9 @@ pub struct Check {
     /// Write the witness of a violation to this file
     #[arg(long, value_name = "FILE")]
     pub witness: Option<PathBuf>,
+    /// Where the prover decides it: write its proof to this file, for `leno verify`
+    #[arg(long, value_name = "FILE")]
+    pub proof: Option<PathBuf>,
     /// Leave the replayed C file and a run.sh in this directory
     #[arg(long, value_name = "DIR")]
     pub keep: Option<PathBuf>,
@@ -228,6 +238,13 @@ pub struct Prove {
     /// The same for each round in which invariants and interference were computed from each other
     #[arg(long)]
     pub show_rounds: bool,
+    /// Write a proof to this file, for `leno verify`
+    #[arg(long, value_name = "FILE")]
+    pub proof: Option<PathBuf>,
+    /// Write what holds at the lines of the program to this file: as JSON, or, if it ends in .yml or .yaml, as a correctness witness of
+    /// the verification competition (version 2.0)
+    #[arg(long, value_name = "FILE")]
+    pub invariants: Option<PathBuf>,
     /// Say on standard error what it took
     #[arg(long)]
     pub stats: bool,
@@ -237,6 +254,27 @@ pub struct Prove {
     /// Arguments of the program
     #[arg(last = true, value_name = "ARGS")]
     pub args: Vec<OsString>,
+}
+
+#[derive(Args, Debug)]
+pub struct Verify {
+    /// The proof
+    #[arg(value_name = "PROOF")]
+    pub proof: PathBuf,
+    #[command(flatten)]
+    pub program: Sources,
+    /// Give up after this many seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<f64>,
+    /// Give up when this much memory is used [default: three quarters of what there is]
+    #[arg(long, value_name = "MIB")]
+    pub memory: Option<u64>,
+    /// Say on standard error what it took
+    #[arg(long)]
+    pub stats: bool,
+    /// Only the verdict
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 #[derive(Args, Debug)]
@@ -535,6 +573,7 @@ impl Cli {
                 Command::Replay(_) => return self.command,
                 Command::Check(check) => &mut check.program,
                 Command::Prove(prove) => &mut prove.program,
+                Command::Verify(verify) => &mut verify.program,
                 Command::Linearize(linearize) => &mut linearize.program,
                 Command::Run(run) => &mut run.program,
                 Command::Dump(dump) => &mut dump.program,

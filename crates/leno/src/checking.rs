@@ -17,6 +17,7 @@ use leno_ir::witness::{Claim, Witness};
 use leno_prove::Prover;
 use leno_replay::{ReplayOptions, Replayed};
 use leno_report::{Steps, text};
+use leno_verify::file::Written;
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -74,6 +75,8 @@ pub struct Checked {
     /// what came of forcing it on the real program. What was asked for is not known to hold beyond it.
     pub cut_short: Option<(Box<Witness>, Option<Replayed>)>,
     pub statistics: Statistics,
+    /// Where the prover has proved everything: its proof for a file, or why there is none.
+    pub proof: Option<Result<Written, String>>,
 }
 
 impl Checked {
@@ -166,7 +169,7 @@ pub(crate) struct Checking<'a> {
 }
 
 impl<'a> Checking<'a> {
-    fn new(facts: &'a Facts<'a>, options: &'a CheckOptions) -> Checking<'a> {
+    pub(crate) fn new(facts: &'a Facts<'a>, options: &'a CheckOptions) -> Checking<'a> {
         let (task, timeout) = (options.task.clone(), options.timeout);
         Checking { facts, options, task, timeout, start: Instant::now() }
     }
@@ -180,7 +183,7 @@ impl<'a> Checking<'a> {
     }
 
     /// What is not asked for, but ends executions.
-    fn unasked_ends(&self) -> Properties {
+    pub(crate) fn unasked_ends(&self) -> Properties {
         let mut ends = self.task.properties.unasked_ends();
         ends.overflow &= checks_overflow(self.facts.program());
         ends
@@ -359,7 +362,7 @@ impl<'a> Checking<'a> {
             leno_engine::Verdict::Unsafe(found) => self.confirm(*found, covered),
             leno_engine::Verdict::Unknown(unknown) => (Verdict::Unknown(unknown), covered),
         };
-        Checked { verdict, covered, assumptions, cut_short: None, statistics }
+        Checked { verdict, covered, assumptions, cut_short: None, statistics, proof: None }
     }
 
     fn confirm(&self, found: Counterexample, covered: Covered) -> (Verdict, Covered) {

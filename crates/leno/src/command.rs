@@ -1,11 +1,12 @@
 //! What each command does, and with which exit code it ends.
 
-use crate::arguments::{Calls, Check, Command, Dump, EmitC, Linearize, Mode, Prove, Replay, Run, Sources};
+use crate::arguments::{Calls, Check, Command, Dump, EmitC, Linearize, Mode, Replay, Run, Sources};
 use crate::memory::MemoryLimit;
 use crate::prediction::{execute_predict, execute_record, standard_input};
+use crate::proofs::{Claimed, execute_prove, execute_verify, write_proof};
 use leno::{
     Bounds, Cancel, CheckOptions, Compiled, Ending, EngineChoice, Input, LinearizeError, LinearizeOptions, Linearized,
-    Options, Properties, RunOptions, Task, Unwinding, Uses, Verdict,
+    Options, Properties, RunOptions, Task, Unwinding, Verdict,
 };
 use leno_bmc::StagedEngine;
 use leno_c::library;
@@ -56,6 +57,7 @@ pub fn execute(command: Command) -> Status {
     let result = match &command {
         Command::Check(check) => execute_check(check),
         Command::Prove(prove) => execute_prove(prove),
+        Command::Verify(verify) => execute_verify(verify),
         Command::Linearize(linearize) => execute_linearize(linearize),
         Command::Replay(replay) => execute_replay(replay),
         Command::Run(run) => execute_run(run),
@@ -140,6 +142,10 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
         let file = WitnessFile::new(&compiled.program, witness, &recipe(&sources, &compiled.program));
         write_file(path, &file.to_json())?;
     }
+    if let Some(path) = &check.proof {
+        let args = check.args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+        write_proof(path, &compiled.program, &checked, Claimed { args, ..Claimed::default() })?;
+    }
     warn_of_weak_orders(&compiled.program, &checked);
     let report = checked.report_with(&compiled.program, check.steps());
     let shown = if check.quiet { report.lines().next().unwrap_or_default().to_string() + "\n" } else { report };
@@ -149,88 +155,6 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
         Verdict::Unsafe(..) => Status::Violation,
         Verdict::Unknown(_) => Status::NoVerdict,
     })
-}
-
-fn execute_prove(prove: &Prove) -> Result<Status, Status> {
-    let properties = match prove.property.is_empty() {
-        true => Properties { assertion: true, ..Properties::NONE },
-        false => properties(&prove.property)?,
-    };
-    let properties = with_checks(properties, &prove.check)?;
-    let (cancel, progress) = (Cancel::default(), leno::Progress::default());
-    let memory = MemoryLimit::watch(prove.memory, &cancel, &progress);
-    let mut sources = prove.program.clone();
-    sources.check_overflow |= properties.overflow;
-    let uses = Uses { init: prove.init.clone(), entries: prove.entry.clone(), exit: prove.exit.clone() };
-    sources.entries = uses.functions();
-    let compiled = match prove.entry.is_empty() {
-        true => load_to_run(&sources, &prove.args)?,
-        // (In a Boolean program, threads start in the middle of functions.)
-        false if is_boolean(&sources) => load_open(&sources, &prove.entry)?,
-        false => load(&sources)?,
-    };
-    let opened = match prove.entry.is_empty() {
-        false if !is_boolean(&sources) => leno::open_library(&compiled, &uses),
-        _ => Ok((compiled.program.clone(), Vec::new())),
-    };
-    let replicated =
-        opened.and_then(|(program, notes)| Ok((leno_prove::replicate(&program, &prove.replicate)?, notes)));
-    let (program, notes) = replicated.map_err(|message| {
-        say(&format!("error: {message}\n"));
-        Status::BadInput
-    })?;
-    stop_on_interrupt(&cancel);
-    let options = CheckOptions {
-        engine: EngineChoice::Prove,
-        task: Task::new(properties),
-        timeout: prove.timeout.filter(|seconds| *seconds >= 0.0).map(Duration::from_secs_f64),
-        memory: Some(memory.mebibytes),
-        cancel,
-        progress,
-        ..CheckOptions::default()
-    };
-    let start = Instant::now();
-    let mut checked = leno::check_program(&program, &options);
-    checked.covered.details.extend(notes);
-    if prove.show_invariants || prove.show_rounds {
-        let limits = leno_engine::Limits::default().with_cancel(&options.cancel);
-        let limits = match options.timeout {
-            Some(timeout) => limits.within(timeout),
-            None => limits,
-        };
-        let context = leno_engine::Context::within(limits);
-        let facts = leno_ir::analysis::facts::Facts::new(&program);
-        match leno_prove::show_invariants(&facts, &context, prove.show_rounds) {
-            Ok(text) => _ = print(&text)?,
-            Err(reason) => say(&format!("there are no invariants: {reason}\n")),
-        }
-    }
-    memory.release();
-    if prove.stats {
-        say(&format!("{}seconds: {:.3}\n", checked.statistics, start.elapsed().as_secs_f64()));
-    }
-    let report = checked.report(&program);
-    print(&if prove.quiet { report.lines().next().unwrap_or_default().to_string() + "\n" } else { report })?;
-    Ok(match checked.verdict {
-        Verdict::Safe => Status::Program(0),
-        Verdict::Unsafe(..) => Status::Violation,
-        Verdict::Unknown(_) => Status::NoVerdict,
-    })
-}
-
-/// What is to be proved, with the assertions that are inserted.
-fn with_checks(mut properties: Properties, checks: &[String]) -> Result<Properties, Status> {
-    for check in checks {
-        match check.as_str() {
-            "bounds" => properties.bounds = true,
-            "overflow" => properties.overflow = true,
-            _ => {
-                say(&format!("error: `{check}` is nothing to check\n  = help: choose from bounds, overflow\n"));
-                return Err(Status::BadInput);
-            }
-        }
-    }
-    Ok(properties)
 }
 
 fn execute_linearize(linearize: &Linearize) -> Result<Status, Status> {
@@ -630,12 +554,8 @@ pub(crate) fn load(sources: &Sources) -> Result<Compiled, Status> {
     load_open(sources, &[])
 }
 
-fn is_boolean(sources: &Sources) -> bool {
-    sources.files.first().is_some_and(|file| leno::is_boolean(file))
-}
-
 /// The same; any number of threads run these functions, if there are any.
-fn load_open(sources: &Sources, entry: &[String]) -> Result<Compiled, Status> {
+pub(crate) fn load_open(sources: &Sources, entry: &[String]) -> Result<Compiled, Status> {
     let inputs: Vec<Input> = sources.files.iter().cloned().map(Input::File).collect();
     let compiled = match entry.is_empty() {
         true => leno::compile(&inputs, &reading(sources)),

@@ -52,6 +52,7 @@ mod library;
 mod linearizing;
 mod proving;
 mod reading;
+mod verifying;
 
 pub use checking::{CheckOptions, Checked, EngineChoice, Verdict, check_all, check_program, replay_machine};
 pub use execution::{Frame, Position, Run, RunOptions, run, run_in};
@@ -68,6 +69,7 @@ pub use leno_report::Steps;
 pub use library::{Uses, open_library};
 pub use linearizing::{LinearizeError, LinearizeOptions, Linearized, linearize};
 pub use reading::{compile, compile_open, is_boolean};
+pub use verifying::{ProofFile, claim, verify_program};
 
 use std::path::Path;
 

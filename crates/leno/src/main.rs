@@ -4,6 +4,7 @@ mod arguments;
 mod command;
 mod memory;
 mod prediction;
+mod proofs;
 mod signals;
 mod time_limit;
 

@@ -4,10 +4,10 @@
 //! bounds. One in a function of a header or of Leno's own library models is counted once for each place that calls it:
 //! there a person looks for it. With every call expanded, as the paper counts, there are more.
 
-use crate::bounds::is_checked;
 use crate::code::{Code, FrameId, NodeId};
 use leno_engine::{Properties, Statistics};
 use leno_ir::program::{Body, Op, Place, Program, Property, Span};
+use leno_verify::claims::{Asked, is_checked};
 use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -68,6 +68,8 @@ impl Tally {
 
 impl Assertions {
     pub fn new(code: &Code<'_, '_>, asked: Properties) -> Assertions {
+        let Properties { assertion, overflow, bounds, .. } = asked;
+        let asked = Asked { assertion, overflow, bounds };
         let mut nodes = BTreeMap::new();
         for (frame, data) in code.frames.iter_enumerated() {
             let Body::Blocks(blocks) = &code.program().functions[data.func].body else { continue };
@@ -111,9 +113,9 @@ impl Assertions {
     }
 }
 
-fn kind(code: &Code<'_, '_>, node: NodeId, op: &Op, asked: Properties) -> Option<Kind> {
+fn kind(code: &Code<'_, '_>, node: NodeId, op: &Op, asked: Asked) -> Option<Kind> {
     match op {
-        Op::Assert { property, .. } => is_asked(asked, *property).then_some(match property {
+        Op::Assert { property, .. } => asked.includes(*property).then_some(match property {
             Property::Assertion => Kind::Assertion,
             Property::SignedOverflow => Kind::Overflow,
             _ => Kind::Index,
@@ -123,16 +125,6 @@ fn kind(code: &Code<'_, '_>, node: NodeId, op: &Op, asked: Properties) -> Option
             _ => Some(Kind::Access),
         },
         _ => None,
-    }
-}
-
-/// Whether an assertion of this kind is to be proved.
-pub fn is_asked(asked: Properties, property: Property) -> bool {
-    match property {
-        Property::Assertion => asked.assertion,
-        Property::SignedOverflow => asked.overflow,
-        Property::IndexOutOfBounds => asked.bounds,
-        _ => false,
     }
 }
 

@@ -4,24 +4,18 @@
 //! shared facts or the state know, plus numbers that were added on the way, of which the invariants say how large they may
 //! be. Whether the object still lives, and whether the pointer is null instead, are other questions.
 //!
-//! Loads, stores and atomic updates are looked at, unless one sees at a glance that nothing can go wrong (a variable by its
-//! name, an element or member at a constant offset). A library function that writes through its arguments and is no code
-//! that is followed (`sprintf`) is never shown to be in bounds.
+//! (Which accesses are looked at, the checker says: `leno_verify::claims`.)
 
-use crate::code::{Call, Code, FrameId, NodeId};
+use crate::code::FrameId;
 use crate::evaluate::Evaluator;
 use crate::state::{Definition, State, Variable};
 use leno_domains::Numbers;
 use leno_ir::analysis::points_to::{AbstractId, AbstractObject};
-use leno_ir::program::{Access, BinaryOp, Body, Callee, CastOp, Expr, FuncId, LocalId, Op, Program, Property, Type};
+use leno_ir::program::{Access, BinaryOp, CastOp, Expr, LocalId, Op, Type};
 use std::collections::BTreeMap;
 
 /// How many equations are followed, one after another.
 const FUEL: u32 = 16;
-
-/// The first word of the front end's assertion that a pointer is not moved beyond every object. It keeps objects apart
-/// for engines that compute with addresses; here each access is related to its own object.
-const MOVED_FAR: &str = "index beyond every object";
 
 /// Where an address points: into one of these objects, at one of their offsets plus all that was added.
 #[derive(Clone, Debug)]
@@ -39,70 +33,11 @@ pub struct Question<'p> {
 }
 
 /// Part of an object, at which an access lands somewhere.
-pub struct Stretch<'p> {
+pub struct Stretch {
     pub object: AbstractId,
     pub from: i64,
     /// Behind the last byte.
     pub to: i64,
-    /// The sum of what was added to one of the offsets is between them.
-    pub offsets: Vec<i64>,
-    pub added: Vec<(FrameId, &'p Expr)>,
-}
-
-/// Whether an instruction is one whose bounds are looked at.
-pub fn is_checked(code: &Code<'_, '_>, node: NodeId, op: &Op) -> bool {
-    let program = code.program();
-    if let Op::Call { .. } = op {
-        let is_outside = code.calls(node).iter().any(|call| matches!(call, Call::Outside));
-        return is_outside && writes_outside(program, op);
-    }
-    match op.access() {
-        Some((access, _)) => !is_certain(program, code.place(node).func, access),
-        None => false,
-    }
-}
-
-/// Whether a call is one of a function that has no code here and writes to what its arguments point to.
-fn writes_outside(program: &Program, op: &Op) -> bool {
-    let Op::Call { callee: Callee::Direct(id), .. } = op else { return true };
-    match &program.functions[*id].body {
-        Body::External(external) => !(external.pure || external.known && external.writes.is_empty()),
-        Body::Blocks(_) => false,
-    }
-}
-
-/// A named object at a constant offset, in its bounds.
-fn is_certain(program: &Program, func: FuncId, access: &Access) -> bool {
-    let (mut expr, mut offset) = (&access.ptr, 0i128);
-    let pointer_bits = u32::from(program.model.pointer_bits());
-    while let Expr::Binary(BinaryOp::PtrAdd, operands) = expr {
-        let Expr::Const { bits, .. } = operands[1] else { return false };
-        offset += leno_domains::word::signed(pointer_bits, bits);
-        expr = &operands[0];
-    }
-    let size = match expr {
-        Expr::Object(id) => program.objects[*id].size,
-        Expr::Slot(slot) => program.functions[func].slots[*slot].size,
-        _ => return false,
-    };
-    offset >= 0 && offset + i128::from(access.ty.bytes(program.model)) <= i128::from(size)
-}
-
-/// The program without the assertions that pointers are not moved too far.
-pub fn without_moves(program: &Program) -> Program {
-    let mut result = program.clone();
-    let texts = &program.texts;
-    for function in result.functions.iter_mut() {
-        let Body::Blocks(blocks) = &mut function.body else { continue };
-        for instr in blocks.iter_mut().flat_map(|block| block.instrs.iter_mut()) {
-            let Op::Assert { property: Property::IndexOutOfBounds, message, .. } = &instr.op else { continue };
-            if texts.get(*message).is_some_and(|text| text == MOVED_FAR) {
-                // (An instruction that does nothing, so that places stay what they are.)
-                instr.op = Op::Yield;
-            }
-        }
-    }
-    result
 }
 
 impl<'p> Evaluator<'_, 'p> {
@@ -138,7 +73,7 @@ impl<'p> Evaluator<'_, 'p> {
 
     /// The bytes that an access may be of, where it goes to one object at an index that is not certain: from, and behind the
     /// last. None if nothing is known of it.
-    pub fn stretch(&self, state: &State<'p>, frame: FrameId, access: &'p Access) -> Option<Stretch<'p>> {
+    pub fn stretch(&self, state: &State<'p>, frame: FrameId, access: &'p Access) -> Option<Stretch> {
         let reach = self.reach_of(state, frame, &access.ptr)?;
         let [(object, offsets)] = reach.from.as_slice() else { return None };
         let (least, greatest) = (*offsets.iter().min()?, *offsets.iter().max()?);
@@ -155,8 +90,6 @@ impl<'p> Evaluator<'_, 'p> {
             object: *object,
             from: low as i64,
             to: (high + bytes) as i64,
-            offsets: offsets.clone(),
-            added: reach.added,
         })
     }
 

@@ -2,13 +2,14 @@
 
 use crate::cells::{CellId, Cells};
 use crate::coarsen::{Coarsened, Coarsening};
-use crate::code::{Code, NodeId, StopId};
+pub use crate::code::at;
+use crate::code::{Call, Code, NodeId, StopId};
 use crate::machine::{Failure, Machine};
 use crate::state::{Definition, State, Value, Variable};
 use crate::states::States;
 use leno_domains::{Numbers, Octagon, Side};
 use leno_ir::index::IndexVec;
-use leno_ir::program::{Body, Op, Place, Program, Span};
+use leno_ir::program::{Body, Op, Place, Program};
 use leno_ir::visit::AccessKind;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -54,9 +55,7 @@ pub fn failure<'p>(
     }
     let names: BTreeSet<&str> = spoilers.iter().map(|(.., names)| names.as_str()).collect();
     let advice = match names.into_iter().collect::<Vec<_>>().as_slice() {
-        [] => "look for a violation with leno check; no other thread is to blame, so a stronger condition of a loop \
-               or a bound on an input may help"
-            .to_string(),
+        [] => alone(code, failure.node),
         names => format!(
             "look for a violation with leno check; if there is none, let one lock, or atomic sections, protect every \
              access to {}",
@@ -64,6 +63,66 @@ pub fn failure<'p>(
         ),
     };
     Explanation { reason, details, advice }
+}
+
+/// What to try where no store of another thread meanwhile is to blame: what there is on the way that invariants may know too little of.
+fn alone(code: &Code<'_, '_>, node: NodeId) -> String {
+    let way = way_to(code, node);
+    // (Edges lead to what comes later in the order, unless they close a loop.)
+    let closes = |from: NodeId| {
+        let is_back = |to: &NodeId| way.contains(to) && code.order(*to) <= code.order(from);
+        code.successors(from).iter().any(is_back)
+    };
+    let is_input = |node: NodeId| match code.instruction(node) {
+        Some(Op::Nondet { .. }) => true,
+        Some(Op::Call { .. }) => code.calls(node).iter().any(|call| matches!(call, Call::Outside)),
+        _ => false,
+    };
+    // What it has from others: they may have stored it earlier.
+    let is_from_others = |node: NodeId| match code.instruction(node) {
+        Some(Op::Join { .. }) => true,
+        Some(op) => {
+            let is_read = op.access().is_some_and(|(_, kind)| kind != AccessKind::Write);
+            is_read && code.facts.sharing().is_shared_access(code.place(node))
+        }
+        None => false,
+    };
+    let look = "look for a violation with leno check";
+    if way.iter().any(|node| is_from_others(*node)) {
+        return format!(
+            "{look}; invariants are about one thread at a time, and may not relate what several have left in memory"
+        );
+    }
+    let has_loop = way.iter().any(|node| closes(*node));
+    let has_input = way.iter().any(|node| is_input(*node));
+    let remedy = match (has_loop, has_input) {
+        (true, true) => ", so a stronger condition of a loop or a bound on an input may help",
+        (true, false) => ", so a stronger condition of a loop may help",
+        (false, true) => ", so a bound on an input may help",
+        (false, false) => ": the invariants do not know enough of what this thread computes",
+    };
+    format!("{look}; no other thread is to blame{remedy}")
+}
+
+/// The nodes from which a thread may get to a node.
+fn way_to(code: &Code<'_, '_>, node: NodeId) -> BTreeSet<NodeId> {
+    let mut before: BTreeMap<NodeId, Vec<NodeId>> = BTreeMap::new();
+    let (mut seen, mut work) = (BTreeSet::new(), vec![code.entry(code.root_of(node))]);
+    while let Some(from) = work.pop() {
+        if seen.insert(from) {
+            for to in code.successors(from) {
+                before.entry(to).or_default().push(from);
+                work.push(to);
+            }
+        }
+    }
+    let (mut way, mut work) = (BTreeSet::new(), vec![node]);
+    while let Some(node) = work.pop() {
+        if way.insert(node) {
+            work.extend(before.get(&node).into_iter().flatten());
+        }
+    }
+    way
 }
 
 /// What the assertion reads, as far as it is known.
@@ -248,19 +307,4 @@ fn show(value: &Value) -> String {
 
 fn place(code: &Code<'_, '_>, node: NodeId) -> String {
     at(code.program(), code.place(node))
-}
-
-/// Where a place is in the source.
-pub fn at(program: &Program, place: Place) -> String {
-    let function = &program.functions[place.func];
-    let span = match &function.body {
-        Body::Blocks(blocks) => blocks.get(place.block).map_or(Span::NONE, |block| {
-            block.instrs.get(place.index as usize).map_or(block.terminator.span, |instr| instr.span)
-        }),
-        Body::External(_) => Span::NONE,
-    };
-    match program.files.get(span.file).filter(|_| span.line > 0) {
-        Some(file) => format!("{file}:{}", span.line),
-        None => format!("`{}`", function.name),
-    }
 }

@@ -21,9 +21,11 @@ use crate::code::{Code, StopId};
 use crate::machine::Segment;
 use crate::states::States;
 use leno_ir::analysis::threads::RootId;
-use leno_ir::index::{Idx, IndexVec};
+use leno_ir::index::IndexVec;
 use std::collections::BTreeSet;
 use std::rc::Rc;
+
+pub use leno_verify::annotation::Coreachable;
 
 /// What a thread may do from one stop while another one is at another.
 #[derive(Debug)]
@@ -32,42 +34,6 @@ pub struct Watched<'p> {
     pub started: BTreeSet<RootId>,
     /// What the other one knows where it sees something new.
     pub after: States<'p>,
-}
-
-/// A symmetric relation between stops.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Coreachable {
-    words: usize,
-    rows: Vec<u64>,
-    stops: usize,
-}
-
-impl Coreachable {
-    pub fn none(stops: usize) -> Coreachable {
-        let words = stops.div_ceil(64);
-        Coreachable { words, rows: vec![0; words * stops], stops }
-    }
-
-    pub fn contains(&self, a: StopId, b: StopId) -> bool {
-        self.rows[a.index() * self.words + b.index() / 64] >> (b.index() % 64) & 1 == 1
-    }
-
-    fn insert(&mut self, a: StopId, b: StopId) -> bool {
-        let is_new = !self.contains(a, b);
-        self.rows[a.index() * self.words + b.index() / 64] |= 1 << (b.index() % 64);
-        self.rows[b.index() * self.words + a.index() / 64] |= 1 << (a.index() % 64);
-        is_new
-    }
-
-    /// The stops at which another thread may be.
-    pub fn with(&self, stop: StopId) -> impl Iterator<Item = StopId> + '_ {
-        (0..self.stops).map(StopId::new).filter(move |other| self.contains(stop, *other))
-    }
-
-    /// How many pairs there are, in either order.
-    pub fn count(&self) -> usize {
-        self.rows.iter().map(|word| word.count_ones() as usize).sum()
-    }
 }
 
 /// What deductions need to know of the program.
@@ -82,25 +48,12 @@ impl<'a, 'p> Interference<'a, 'p> {
     }
 
     pub fn is_exclusive(&self, stop: StopId) -> bool {
-        self.code.is_exclusive(self.code.stops()[stop])
+        leno_verify::exclusion::is_exclusive(self.code, stop)
     }
 
     /// Whether creation, joins, barriers, locks and sections let two threads be at these stops.
     pub fn may_be_together(&self, a: StopId, b: StopId) -> bool {
-        let (left, right) = (self.code.stops()[a], self.code.stops()[b]);
-        let (left_root, right_root) = (self.code.root_of(left), self.code.root_of(right));
-        let (left_place, right_place) = (self.code.place(left), self.code.place(right));
-        let (parallel, locksets) = (self.code.facts.parallel(), self.code.facts.locksets());
-        if self.is_exclusive(a) && self.is_exclusive(b) {
-            return false;
-        }
-        if !parallel.may_overlap((left_root, left_place), (right_root, right_place)) {
-            return false;
-        }
-        match (locksets.held_in(left_root, left_place), locksets.held_in(right_root, right_place)) {
-            (Some(left), Some(right)) => !left.excludes(right),
-            _ => false,
-        }
+        leno_verify::exclusion::may_be_together(self.code, a, b)
     }
 
     /// All pairs that follow from the invariants and from the pairs there are.

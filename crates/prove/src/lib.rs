@@ -6,19 +6,17 @@
 //!
 //! | file | what is in it |
 //! |---|---|
-//! | `code` | the code of all threads with calls expanded; where threads are interrupted |
-//! | `cells` | which memory is followed, and which locks protect it |
 //! | `state`, `states` | what is known of one thread at one place; several such states, told apart by phases |
 //! | `partition`, `phases` | which variables are related to each other, and which tell states apart |
 //! | `evaluate`, `linear`, `machine` | what expressions and instructions do to that |
 //! | `view` | what one thread knows after another one's step |
 //! | `interference` | which places two threads may be at together, and what one does to the other (Figure 3) |
 //! | `coarsen` | invariants and interference from each other (Algorithm 1) |
-//! | `conditions`, `formulas` | the invariants once more, as verification conditions for the solver |
+//! | `annotate` | the invariants as the checker (`leno-verify`) has them, which has the last word |
 //! | `dataflow` | the data flow graph (Figure 2), for people |
 //! | `races`, `ownership` | which accesses may race |
 //! | `tables` | reads from objects that nothing writes |
-//! | `bounds`, `pointers` | which accesses stay in their objects; where pointers in memory point |
+//! | `bounds` | which accesses stay in their objects |
 //! | `assertions` | which assertions there are, and how many were proved |
 //! | `replicate`, `open` | any number of threads in place of one; a library as a program |
 //! | `deadlock` | that threads do not wait for each other |
@@ -26,18 +24,19 @@
 //! | `wrappers` | functions that create threads for others, copied |
 //! | `webs` | registers that are used for several things, told apart |
 //! | `explain` | why an assertion was not proved |
+//! | `source` | what holds at the lines of the source, in C |
+//!
+//! The code of all threads with calls expanded, the places at which they are interrupted, and which memory is followed
+//! (`code`, `cells`) are the checker's.
 
+mod annotate;
 mod assertions;
 mod bounds;
-mod cells;
 mod coarsen;
-mod code;
-mod conditions;
 mod dataflow;
 mod deadlock;
 mod evaluate;
 mod explain;
-mod formulas;
 mod interference;
 mod linear;
 mod machine;
@@ -47,9 +46,9 @@ mod outside;
 mod ownership;
 mod partition;
 mod phases;
-mod pointers;
 mod races;
 mod replicate;
+mod source;
 mod state;
 mod states;
 mod tables;
@@ -61,19 +60,26 @@ use assertions::{Assertions, Tally};
 use cells::Cells;
 use coarsen::{Coarsened, Coarsening, Precision};
 use code::{Code, NodeId, Refusal};
-use conditions::Conditions;
 use leno_engine::{
     Assumption, Context, Covered, Engine, Outcome, Properties, Reason, Statistics, Task, Unknown, Verdict,
 };
 use leno_ir::analysis::callgraph::CallKind;
 use leno_ir::analysis::facts::Facts;
-use leno_ir::program::{Place, Property};
+use leno_ir::program::Place;
+use leno_verify::annotation::Annotation;
+use leno_verify::claims::{Asked, without_moves};
+use leno_verify::conditions::{Conditions, Failed};
+use leno_verify::file::{Written, write_body};
 use machine::{Failure, Machine};
 use partition::Rule;
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+
+pub(crate) use leno_verify::{cells, code};
 
 pub use open::{Library, Pointee, open};
 pub use replicate::replicate;
+pub use source::SourceInvariant;
 
 /// The engine.
 #[derive(Clone, Copy, Default, Debug)]
@@ -85,32 +91,64 @@ impl Engine for Prover {
     }
 
     fn check(&self, facts: &Facts<'_>, task: &Task, context: &Context) -> Outcome {
-        if task.properties.bounds {
-            let program = bounds::without_moves(facts.program());
-            return decide(|statistics| prove(&Facts::new(&program), task, context, statistics));
-        }
-        let only_races = Properties { race: true, ..Properties::NONE };
-        let only_deadlocks = Properties { deadlock: true, ..Properties::NONE };
-        if task.properties != only_races && task.properties != only_deadlocks {
-            return decide(|statistics| prove(facts, task, context, statistics));
-        }
-        // Where pointers point matters more than what the program's registers and functions are called.
-        let mut prepared = webs::split_registers(facts.program());
-        let posix = outside::assume_posix(&mut prepared);
-        let prepared = wrappers::copy_wrappers(prepared);
-        let facts = Facts::new(&prepared);
-        decide(|statistics| match () {
-            () if task.properties == only_deadlocks => deadlock::prove(&facts, statistics).map(Proved::assuming),
-            () if outside::is_open(&facts) || !posix.is_empty() => prove_open(&facts, statistics).map(Proved::assuming),
-            () => prove(&facts, task, context, statistics),
-        })
+        check(facts, task, context).0
     }
 }
 
-fn decide(prove: impl FnOnce(&mut Statistics) -> Result<Proved, Unproved>) -> Outcome {
+/// The prover, keeping the proof of what it proves: for proof files.
+#[derive(Default, Debug)]
+pub struct Recording {
+    /// Of the last question whose answer was SAFE; or why there is nothing to write down.
+    pub proof: RefCell<Option<Result<Written, String>>>,
+}
+
+impl Engine for Recording {
+    fn name(&self) -> &'static str {
+        Prover.name()
+    }
+
+    fn check(&self, facts: &Facts<'_>, task: &Task, context: &Context) -> Outcome {
+        let (outcome, proof) = check(facts, task, context);
+        let is_safe = matches!(outcome.verdict, Verdict::Safe);
+        *self.proof.borrow_mut() = is_safe.then(|| proof.unwrap_or_else(|| Err(BY_FACTS.to_string())));
+        outcome
+    }
+}
+
+const BY_FACTS: &str = "races and deadlocks are excluded by facts about locks, creation and joins, not by invariants: proof files do \
+                        not have these";
+
+/// An outcome, and a proof if there is one to write down.
+type Answer = (Outcome, Option<Result<Written, String>>);
+
+fn check(facts: &Facts<'_>, task: &Task, context: &Context) -> Answer {
+    if task.properties.bounds {
+        let program = without_moves(facts.program());
+        return decide(|statistics| prove(&Facts::new(&program), task, context, statistics));
+    }
+    let only_races = Properties { race: true, ..Properties::NONE };
+    let only_deadlocks = Properties { deadlock: true, ..Properties::NONE };
+    if task.properties != only_races && task.properties != only_deadlocks {
+        return decide(|statistics| prove(facts, task, context, statistics));
+    }
+    // Where pointers point matters more than what the program's registers and functions are called.
+    let mut prepared = webs::split_registers(facts.program());
+    let posix = outside::assume_posix(&mut prepared);
+    let prepared = wrappers::copy_wrappers(prepared);
+    let facts = Facts::new(&prepared);
+    decide(|statistics| match () {
+        () if task.properties == only_deadlocks => deadlock::prove(&facts, statistics).map(Proved::assuming),
+        () if outside::is_open(&facts) || !posix.is_empty() => prove_open(&facts, statistics).map(Proved::assuming),
+        () => prove(&facts, task, context, statistics),
+    })
+}
+
+fn decide(prove: impl FnOnce(&mut Statistics) -> Result<Proved, Unproved>) -> Answer {
     let mut statistics = Statistics::default();
+    let mut written = None;
     let (verdict, covered, assumptions) = match prove(&mut statistics) {
-        Ok(Proved { details, assumptions }) => {
+        Ok(Proved { details, assumptions, proof }) => {
+            written = proof;
             let statement = "proved for any number of threads, any schedule and any input";
             (Verdict::Safe, Covered { details, ..Covered::statement(statement) }, assumptions)
         }
@@ -119,7 +157,7 @@ fn decide(prove: impl FnOnce(&mut Statistics) -> Result<Proved, Unproved>) -> Ou
             (Verdict::Unknown(Unknown { reason, advice }), covered, Vec::new())
         }
     };
-    Outcome { verdict, covered, assumptions, statistics }
+    (Outcome { verdict, covered, assumptions, statistics }, written)
 }
 
 /// The invariants of a program as text, a line for each place at which threads may be interrupted; or why there are none. With
@@ -138,6 +176,19 @@ pub fn show_invariants(facts: &Facts<'_>, context: &Context, rounds: bool) -> Re
         text += "in the end:\n";
     }
     Ok(text + &explain::invariants(&code, &cells, &found.invariants))
+}
+
+/// What holds at the lines of the source, as C expressions; or why nothing does. All of it was confirmed by the checker.
+pub fn source_invariants(facts: &Facts<'_>, context: &Context) -> Result<Vec<SourceInvariant>, String> {
+    let code = Code::with_whole_sections(facts).map_err(|refusal| refusal.reason)?;
+    let cells = Cells::new(&code);
+    let mut coarsening = Coarsening::new(&code, &cells, &context.limits, precise(&code));
+    let found = coarsening.coarsen().filter(|found| coarsening.is_inductive(found));
+    let found = found.ok_or("they could not be computed within the limits")?;
+    let annotation = annotate::annotation(&code, &cells, &found);
+    let conditions = Conditions::new(&code, &cells, &annotation, &context.limits, &|_| false);
+    conditions.check().map_err(|why| format!("they were not confirmed: {why}"))?;
+    Ok(source::invariants(&code, &cells, &annotation))
 }
 
 /// The data flow graph of a program (paper 002, Figure 2), as text or for Graphviz; or why there is none.
@@ -193,6 +244,8 @@ struct Proved {
     /// A line each.
     details: Vec<String>,
     assumptions: Vec<Assumption>,
+    /// The invariants for a file, or why they do not prove it.
+    proof: Option<Result<Written, String>>,
 }
 
 impl Proved {
@@ -227,7 +280,7 @@ fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Sta
     let question = Question { facts, code: &code, cells: &cells, assertions: &assertions, asked, context };
     // What is proved cheaply is not proved again.
     let mut unproved = match question.prove(Precision::PLAIN, statistics) {
-        Ok(tally) => return Ok(question.proved(&tally, statistics)),
+        Ok(confirmed) => return Ok(question.proved(confirmed, false, statistics)),
         Err(unproved) => unproved,
     };
     // (Races are about every access.)
@@ -236,7 +289,7 @@ fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Sta
         let assertions = Assertions::new(whole, asked);
         let closer = Question { code: whole, assertions: &assertions, ..question };
         match closer.prove(precise(whole), statistics) {
-            Ok(tally) => return Ok(closer.proved(&tally, statistics)),
+            Ok(confirmed) => return Ok(closer.proved(confirmed, !race, statistics)),
             // (What was computed to its end explains best.)
             Err(other) if other.proved() >= unproved.proved() && !other.details.is_empty() => unproved = other,
             Err(_) => {}
@@ -244,6 +297,12 @@ fn prove(facts: &Facts<'_>, task: &Task, context: &Context, statistics: &mut Sta
     }
     unproved.tally.iter().for_each(|tally| tally.report(statistics));
     Err(unproved)
+}
+
+/// What was proved, and by which invariants.
+struct Confirmed<'p> {
+    tally: Tally,
+    annotation: Annotation<'p>,
 }
 
 struct Question<'a, 'p> {
@@ -271,15 +330,23 @@ impl<'a, 'p> Question<'a, 'p> {
     }
 
     /// What to say of a proof.
-    fn proved(&self, tally: &Tally, statistics: &mut Statistics) -> Proved {
+    fn proved(&self, confirmed: Confirmed<'p>, are_sections_whole: bool, statistics: &mut Statistics) -> Proved {
+        let Confirmed { tally, annotation } = confirmed;
         tally.report(statistics);
+        let Properties { assertion, overflow, bounds, .. } = self.asked;
+        let written = || Written {
+            asked: Asked { assertion, overflow, bounds },
+            are_sections_whole,
+            body: write_body(self.code, self.cells, &annotation),
+        };
         Proved {
             details: if self.is_counted() { vec![tally.summary()] } else { Vec::new() },
             assumptions: if self.asked.race { assumed_successes(self.facts) } else { Vec::new() },
+            proof: Some(if self.asked.race { Err(BY_FACTS.to_string()) } else { Ok(written()) }),
         }
     }
 
-    fn prove(&self, precision: Precision, statistics: &mut Statistics) -> Result<Tally, Unproved> {
+    fn prove(&self, precision: Precision, statistics: &mut Statistics) -> Result<Confirmed<'p>, Unproved> {
         let context = self.context;
         let mut coarsening = Coarsening::new(self.code, self.cells, &context.limits, precision);
         let found = coarsening.coarsen().ok_or_else(|| Unproved::stopped(context))?;
@@ -292,7 +359,8 @@ impl<'a, 'p> Question<'a, 'p> {
             return Err(Unproved::stopped(context));
         }
         let machine = coarsening.machine().looking_at(self.assertions);
-        let failures = self.failures(&machine, &found)?;
+        let annotation = annotate::annotation(self.code, self.cells, &found);
+        let failures = self.failures(&machine, &found, &annotation)?;
         let example = failures.by_place.first_key_value().map(|(_, first)| first);
         let explained = example.map(|first| explain::failure(self.code, self.cells, &coarsening, &found, first));
         if let Some(explain::Explanation { reason, mut details, advice }) =
@@ -309,18 +377,18 @@ impl<'a, 'p> Question<'a, 'p> {
                 None => report_races(self.facts, &races::races(self.code, &found), None)?,
             }
         }
-        let is_proved = |node: NodeId, _: Property| self.assertions.contains(node) && !failures.nodes.contains(&node);
-        let conditions = Conditions::new(&machine, &found, &context.limits, &is_proved);
-        let count = conditions.check().map_err(|what| match context.limits.stop() {
-            Some(_) => Unproved::stopped(context),
-            None => Unproved::because(format!("the proof was not confirmed: {what}"), OTHER_ENGINE),
+        let is_proved = |node: NodeId| self.assertions.contains(node) && !failures.nodes.contains(&node);
+        let conditions = Conditions::new(self.code, self.cells, &annotation, &context.limits, &is_proved);
+        let count = conditions.check().map_err(|why| match why {
+            Failed::Stopped => Unproved::stopped(context),
+            Failed::Refused(what) => Unproved::because(format!("the proof was not confirmed: {what}"), OTHER_ENGINE),
         })?;
         statistics.count("verification conditions", count.conditions);
         statistics.count("of them for the solver", count.solved);
         let tally = self.assertions.count(&failures.nodes, &failures.visited);
         match explained {
             Some(explanation) => Err(self.unproved(tally, explanation)),
-            None => Ok(tally),
+            None => Ok(Confirmed { tally, annotation }),
         }
     }
 
@@ -337,7 +405,12 @@ impl<'a, 'p> Question<'a, 'p> {
     }
 
     /// Assertions that the domains cannot decide may still follow from the invariants; accesses are decided by the domains.
-    fn failures(&self, machine: &Machine<'a, 'p>, found: &Coarsened<'p>) -> Result<Failures<'p>, Unproved> {
+    fn failures(
+        &self,
+        machine: &Machine<'a, 'p>,
+        found: &Coarsened<'p>,
+        annotation: &Annotation<'p>,
+    ) -> Result<Failures<'p>, Unproved> {
         let mut failures = Failures { by_place: BTreeMap::new(), nodes: BTreeSet::new(), visited: BTreeSet::new() };
         let mut suspected = BTreeSet::new();
         for (stop, states) in found.invariants.iter_enumerated() {
@@ -349,8 +422,8 @@ impl<'a, 'p> Question<'a, 'p> {
                 failures.by_place.entry(self.code.place(failure.node)).or_insert(failure);
             }
         }
-        let is_asked = |node: NodeId, _: Property| self.assertions.contains(node);
-        let conditions = Conditions::new(machine, found, &self.context.limits, &is_asked);
+        let is_asked = |node: NodeId| self.assertions.contains(node);
+        let conditions = Conditions::new(self.code, self.cells, annotation, &self.context.limits, &is_asked);
         let failing = conditions.failing(&suspected).map_err(|_| Unproved::stopped(self.context))?;
         let program = self.code.program();
         let still_fails = |place: Place| {

@@ -6,7 +6,7 @@
 
 use crate::assertions::Assertions;
 use crate::bounds::Stretch;
-use crate::cells::{CellId, Cells, Extent, initial_bits, is_followed, slots_of};
+use crate::cells::{CellId, Cells, Extent, WORD_BYTES, cell_width, counts, initial_bits, is_followed, slots_of};
 use crate::code::{Call, Code, FrameId, NodeId, StopId};
 use crate::evaluate::{Evaluator, not_null};
 use crate::partition::Partition;
@@ -14,11 +14,11 @@ use crate::state::{Definition, Linear, State, Value, Variable};
 use crate::states::States;
 use crate::tables::{TableRead, WAYS};
 use leno_domains::{Domain, Numbers, Predicate, Product, Side};
-use leno_ir::analysis::locksets::Mode;
 use leno_ir::analysis::points_to::{AbstractId, AbstractObject};
 use leno_ir::analysis::threads::RootId;
 use leno_ir::index::Idx;
 use leno_ir::program::{Access, Expr, LocalId, Op, RmwOp, SyncOp, TerminatorKind};
+use leno_verify::exclusion::is_hidden;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -67,10 +67,6 @@ impl<'a, 'p> Machine<'a, 'p> {
     /// The same, for saying which of these hold.
     pub fn looking_at(&self, assertions: &'a Assertions) -> Machine<'a, 'p> {
         Machine { assertions: Some(assertions), ..Machine::new(self.code, self.cells, self.partition.clone()) }
-    }
-
-    pub fn evaluator(&self) -> &Evaluator<'a, 'p> {
-        &self.evaluator
     }
 
     fn look(&self, node: NodeId, op: &'p Op, state: &State<'p>, segment: &mut Segment<'p>) {
@@ -190,14 +186,7 @@ impl<'a, 'p> Machine<'a, 'p> {
 
     /// Whether no other thread can look at a cell while a thread is here.
     pub fn is_hidden(&self, node: NodeId, cell: CellId) -> bool {
-        if self.code.is_exclusive(node) {
-            return true;
-        }
-        let held = self.code.facts.locksets().held_in(self.code.root_of(node), self.code.place(node));
-        match (self.cells.protection(cell), held) {
-            (Some(lock), Some(held)) => held.mode(lock) == Some(Mode::Exclusive),
-            _ => false,
-        }
+        is_hidden(self.code, self.cells, node, cell)
     }
 
     /// At the beginning of a block: registers that are not going to be used.
@@ -216,14 +205,6 @@ impl<'a, 'p> Machine<'a, 'p> {
             true => live.is_none_or(|live| live.registers.get(local.index()).copied().unwrap_or(true)),
             false => active.contains(&of),
         });
-    }
-
-    pub fn width(&self, frame: FrameId, expr: &Expr) -> u32 {
-        self.evaluator.width(frame, expr)
-    }
-
-    pub fn address(&self, state: &State<'p>, frame: FrameId, expr: &Expr) -> Option<(AbstractId, i64)> {
-        self.evaluator.address(state, frame, expr)
     }
 
     fn extent(&self, cell: CellId) -> Extent {
@@ -551,7 +532,7 @@ impl<'a, 'p> Machine<'a, 'p> {
     }
 
     /// Where a store goes that is neither certain nor to one of a few cells, if it stays in a part of an object.
-    pub fn stretch_of(&self, state: &State<'p>, frame: FrameId, to: &'p Access) -> Option<Stretch<'p>> {
+    pub fn stretch_of(&self, state: &State<'p>, frame: FrameId, to: &'p Access) -> Option<Stretch> {
         if self.place_of(state, frame, to).is_some() || self.candidates(frame, to).is_some() {
             return None;
         }
@@ -824,23 +805,6 @@ impl<'a, 'p> Machine<'a, 'p> {
     }
 }
 
-/// Whether a step is one on a semaphore or a once flag.
-pub fn counts(op: &SyncOp) -> bool {
-    matches!(
-        op,
-        SyncOp::SemInit { .. }
-            | SyncOp::SemWait
-            | SyncOp::SemTryWait
-            | SyncOp::SemPost
-            | SyncOp::SemGetValue
-            | SyncOp::OnceBegin
-            | SyncOp::OnceEnd
-    )
-}
-
-/// How many bytes the word of such an object has.
-pub const WORD_BYTES: u64 = 4;
-
 /// What an argument equals whatever the registers of the thread that passes it.
 fn constant_definition<'p>(state: &State<'p>, frame: FrameId, arg: &'p Expr) -> Option<Definition<'p>> {
     let mut definition = Definition::Expr(frame, arg);
@@ -852,9 +816,4 @@ fn constant_definition<'p>(state: &State<'p>, frame: FrameId, arg: &'p Expr) -> 
         definition = state.definition(variable).filter(|_| is_alone)?;
     }
     None
-}
-
-/// How many bits a cell has.
-pub fn cell_width(bytes: u64) -> u32 {
-    (8 * bytes.min(16)) as u32
 }

@@ -279,7 +279,7 @@ impl<'c, 'a, 'p> Merging<'c, 'a, 'p> {
         for (cell, bytes) in followed.into_iter().filter(|(_, bytes)| *bytes <= 8) {
             let root = self.find(self.first_cell + cell.index());
             *sizes.entry(root).or_default() += 1;
-            cells.push((cell, root, crate::machine::cell_width(bytes)));
+            cells.push((cell, root, crate::cells::cell_width(bytes)));
         }
         let votes = &self.votes;
         let member = |root: usize, width: u32| {

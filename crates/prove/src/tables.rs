@@ -22,8 +22,6 @@ const MOST_BYTES: u64 = 1024;
 pub struct TableRead<'p> {
     /// What is added to the address, beside constants.
     pub index: (FrameId, &'p Expr),
-    /// The least and greatest index with which the read is in bounds.
-    pub within: (i64, i64),
     /// Each index that is possible, and the bits that are there (none: an address).
     pub entries: Vec<(i64, Option<u128>)>,
     width: u32,
@@ -76,7 +74,7 @@ impl<'p> Evaluator<'_, 'p> {
             })
             .map(|number| (number, initial_bits(program, id, base + number, bytes)))
             .collect();
-        Some(TableRead { index: (of_index, index), within, entries, width })
+        Some(TableRead { index: (of_index, index), entries, width })
     }
 
     /// The state in which the entry that was read is zero, or is not.

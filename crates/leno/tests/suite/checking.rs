@@ -220,11 +220,14 @@ fn the_prover_decides_what_needs_invariants() {
     assert!(text.starts_with("UNKNOWN: an execution ends in what was not looked for: null dereference"), "{text}");
     let (ending, text) = check(&["--engine", "prove"], "safe.c");
     assert_eq!(ending, Ending::Status(2), "{text}");
-    assert!(text.contains("\n  = proved for any number of threads: no assertion fails, no data race\n"), "{text}");
+    assert!(
+        text.contains("\n  = proved for any number of threads: no assertion fails, no data race, no deadlock\n"),
+        "{text}"
+    );
     let (ending, text) = check(&["--timeout", "8"], "safe.c");
     assert_eq!(ending, Ending::Status(2), "{text}");
     assert!(
-        text.contains("proved for any number of threads, by invariants: no assertion fails, no data race"),
+        text.contains("proved for any number of threads, by invariants: no assertion fails, no data race, no deadlock"),
         "{text}"
     );
     assert_eq!(check(&["--engine", "prove", "--unwind", "2"], "safe.c").0, Ending::Status(3));

@@ -37,6 +37,7 @@ fn lower_layers_know_nothing_of_higher_ones() {
         ("axioms", set(&["logic", "limits"])),
         ("symbolic", set(&["ir", "logic", "domains"])),
         ("engine", set(&["ir", "limits"])),
+        ("verify", set(&["domains", "ir", "limits", "logic", "symbolic"])),
         ("trace", set(&["ir"])),
     ] {
         let used = dependencies(name);

@@ -14,5 +14,6 @@ mod linearizing;
 mod outside;
 mod prediction;
 mod programs;
+mod proofs;
 mod reports;
 mod verdicts;

@@ -3,7 +3,7 @@
 use leno_testing::engine::{ASSERTION, Answer, Engine, RACE, ask};
 use leno_testing::program::compile;
 
-const HEAD: &str = "
+pub const HEAD: &str = "
     typedef unsigned long pthread_t;
     typedef struct { char bytes[40]; } pthread_mutex_t;
     int pthread_create(pthread_t *, void *, void *(*)(void *), void *);

@@ -1,5 +1,6 @@
 //! What the prover shows people: data flow graphs, and why something was not proved. On Boolean programs, which are short.
 
+use crate::programs::HEAD;
 use leno::{CheckOptions, Task, Verdict};
 use leno_engine::Context;
 use leno_ir::analysis::facts::Facts;
@@ -149,4 +150,22 @@ fn flags_that_several_threads_set() {
     };
     assert!(!prove(&text("0")).0);
     assert!(prove(&text("a")).0);
+}
+
+#[test]
+fn a_loop_is_blamed_only_where_there_is_one() {
+    let advice = |body: &str| {
+        let text =
+            format!("{HEAD} int shared; void *thread(void *a) {{ shared = 1; return 0; }} int main(void) {{ {body} }}");
+        let program = leno_testing::program::compile(&text);
+        let options = CheckOptions { engine: Engine::Prove, task: Task::new(ASSERTION), ..CheckOptions::default() };
+        let report = leno_testing::engine::check(&program, &options).report(&program);
+        report.lines().find(|line| line.contains("help: ")).unwrap_or(&report).to_string()
+    };
+    let input = advice("int x = __VERIFIER_nondet_int(); check(x != 7);");
+    assert!(input.contains("a bound on an input") && !input.contains("loop"), "{input}");
+    let loops = advice("int x = 1; while (__VERIFIER_nondet_int()) x = x * 3; check(x != 9);");
+    assert!(loops.contains("a loop"), "{loops}");
+    let joined = advice("pthread_t t; pthread_create(&t, 0, thread, 0); pthread_join(t, 0); check(shared == 1);");
+    assert!(!joined.contains("loop") && !joined.contains("no other thread is to blame"), "{joined}");
 }

@@ -11,7 +11,6 @@
 //! holds the lock are then seen by others only when it gives the lock up.
 
 use crate::code::Code;
-use crate::machine::{WORD_BYTES, counts};
 use leno_ir::analysis::Facts;
 use leno_ir::analysis::locksets::{Lock, Mode};
 use leno_ir::analysis::points_to::{AbstractId, AbstractObject, ObjectSet, for_each_op};
@@ -19,7 +18,7 @@ use leno_ir::analysis::sharing::Sharing;
 use leno_ir::analysis::threads::RootId;
 use leno_ir::index::IndexVec;
 use leno_ir::index_type;
-use leno_ir::program::{Datum, FuncId, ObjectKind, Op, Place, Program};
+use leno_ir::program::{Datum, FuncId, ObjectKind, Op, Place, Program, SyncOp};
 use std::collections::{BTreeMap, BTreeSet};
 
 index_type!(
@@ -108,6 +107,10 @@ impl Cells {
 
     pub fn len(&self) -> usize {
         self.cells.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.cells.is_empty()
     }
 
     pub fn extent(&self, cell: CellId) -> Extent {
@@ -269,4 +272,26 @@ pub fn initial_bits(program: &Program, object: leno_ir::program::ObjectId, offse
 pub fn slots_of(facts: &Facts, func: FuncId) -> Vec<AbstractId> {
     let slots = facts.program().functions[func].slots.ids();
     slots.filter_map(|slot| facts.points_to().object(AbstractObject::Slot(func, slot))).collect()
+}
+
+/// Whether a step is one on a semaphore or a once flag.
+pub fn counts(op: &SyncOp) -> bool {
+    matches!(
+        op,
+        SyncOp::SemInit { .. }
+            | SyncOp::SemWait
+            | SyncOp::SemTryWait
+            | SyncOp::SemPost
+            | SyncOp::SemGetValue
+            | SyncOp::OnceBegin
+            | SyncOp::OnceEnd
+    )
+}
+
+/// How many bytes the word of such an object has.
+pub const WORD_BYTES: u64 = 4;
+
+/// How many bits a cell has.
+pub fn cell_width(bytes: u64) -> u32 {
+    (8 * bytes.min(16)) as u32
 }

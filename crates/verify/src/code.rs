@@ -16,7 +16,7 @@ use leno_ir::analysis::facts::Facts;
 use leno_ir::analysis::threads::RootId;
 use leno_ir::index::{Idx, IndexVec};
 use leno_ir::index_type;
-use leno_ir::program::{Block, BlockId, Body, FuncId, Function, Op, Place, Program, SyncOp, TerminatorKind};
+use leno_ir::program::{Block, BlockId, Body, FuncId, Function, Op, Place, Program, Span, SyncOp, TerminatorKind};
 
 index_type!(
     /// A function, in the context of the calls that lead to it.
@@ -343,6 +343,10 @@ impl<'a, 'p> Code<'a, 'p> {
             self.order[node.index()] = order as u32;
             let is_inside = are_sections_whole && self.is_exclusive(*node) && self.is_access(*node);
             is_stop[node.index()] |= self.is_visible(*node) && !is_inside;
+            // (A new thread is at its first stop from then on: what its creator does next it may see.)
+            if matches!(self.instruction(*node), Some(Op::Spawn { .. })) {
+                is_stop[node.index() + 1] = true;
+            }
         }
         self.stop_of = vec![None; count];
         for node in (0..count).map(NodeId::new).filter(|node| is_stop[node.index()]) {
@@ -460,5 +464,20 @@ fn may_block(op: &Op) -> bool {
                 | SyncOp::SemPost
         ),
         _ => false,
+    }
+}
+
+/// Where a place is in the source.
+pub fn at(program: &Program, place: Place) -> String {
+    let function = &program.functions[place.func];
+    let span = match &function.body {
+        Body::Blocks(blocks) => blocks.get(place.block).map_or(Span::NONE, |block| {
+            block.instrs.get(place.index as usize).map_or(block.terminator.span, |instr| instr.span)
+        }),
+        Body::External(_) => Span::NONE,
+    };
+    match program.files.get(span.file).filter(|_| span.line > 0) {
+        Some(file) => format!("{file}:{}", span.line),
+        None => format!("`{}`", function.name),
     }
 }
