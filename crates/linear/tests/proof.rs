@@ -98,6 +98,15 @@ fn one_lock() {
 }
 
 #[test]
+fn the_queue_of_michael_and_scott_with_freed_nodes() {
+    let queue = || structure("ms_queue_tagged", "queue").init("queue_init");
+    queue().is_proved();
+    for mistake in ["NO_VERSION", "NO_CHECK", "LATE_VALUE", "FREE_NEXT"] {
+        queue().with(mistake).is_not_proved("");
+    }
+}
+
+#[test]
 fn the_queue_of_michael_and_scott() {
     let queue = || structure("ms_queue", "queue").init("queue_init");
     queue().is_proved();

@@ -2,8 +2,8 @@
 //!
 //! A thread is stopped before every access to what others may see; what it does in between is nobody's business. Where a step
 //! may go several ways, all of them are followed. When an operation takes effect (its *linearization point*) the
-//! observer is told. The data that a removal takes out is what the operation would return if it ran on alone, and whether it may
-//! say "empty" is decided when it last would have said so, running on alone; both are checked when it returns. These moments
+//! observer is told. The data that a removal takes out is what the operation would return if it ran on alone. Whether it may say
+//! "empty" is decided at the step after which it would say so, running on alone, and from then on all the time; both are checked when it returns. These moments
 //! depend on what is really in memory, and not on which values are watched, so that they are the same for every choice of these.
 
 use super::code::{Code, Step, StepKind, words};
@@ -575,11 +575,13 @@ impl Machine<'_> {
             if ends.contains(&Result_::Empty) {
                 let reaction = self.observer.react(state.shared.observer, Event::Empty);
                 let mut noticed = state.clone();
-                noticed.thread.may_say_empty = Some(!matches!(reaction, Reaction::Error(_)));
+                noticed.thread.may_say_empty.get_or_insert(!matches!(reaction, Reaction::Error(_)));
                 results.push(noticed);
             }
             if ends.iter().any(|end| *end != Result_::Empty) {
-                results.push(state);
+                let mut goes_on = state;
+                goes_on.thread.may_say_empty = None;
+                results.push(goes_on);
             }
         }
         Ok(results)

@@ -116,7 +116,7 @@ pub struct Thread {
     pub argument: Tag,
     /// The data that it has inserted or removed, once it has.
     pub done: Option<Tag>,
-    /// Whether it may say "empty" by what it saw when it last would have said so, running on alone.
+    /// If it would say "empty", running on alone: whether it could when that began.
     pub may_say_empty: Option<bool>,
 }
 
