@@ -25,6 +25,7 @@ fn structure(name: &str, operations: &[&str]) -> Structure {
         memory: None,
         replay: Some(leno_replay::ReplayOptions::default()),
         cancel: leno::Cancel::default(),
+        reuses_nodes: false,
     };
     Structure { file: repository(&format!("tests/structures/{name}.c")), options }
 }

@@ -40,8 +40,6 @@ pub struct Code {
     pub registers: Vec<Local>,
     /// The registers and words of slots that may be read later, before each step.
     pub live: Vec<BTreeSet<Kept>>,
-    /// Slots whose address is more than the place of an access: their words are always kept.
-    pub escaping: BTreeSet<u32>,
     pub uses_lock: bool,
 }
 
@@ -63,9 +61,9 @@ impl Code {
         };
         let uses_lock = steps.iter().any(is_lock);
         shorten_jumps(&mut steps);
-        let (live, escaping) = liveness(&steps, program.model);
+        let live = liveness(&steps, program.model);
         let Function { name, params, .. } = &program.functions[function];
-        Ok(Code { function: name.clone(), params: *params, steps, registers, live, escaping, uses_lock })
+        Ok(Code { function: name.clone(), params: *params, steps, registers, live, uses_lock })
     }
 
     pub fn register_type(&self, register: u32) -> Type {
@@ -426,11 +424,18 @@ pub fn successors(at: usize, kind: &StepKind) -> Vec<usize> {
     }
 }
 
-/// Backwards, until nothing changes. What is dropped too early reads as undefined later, which is anything: it can cost
+/// Backwards, until nothing changes. Where the address of a slot is taken, all its words are read. (Later they are kept as
+/// long as some word holds that address.) What is dropped too early reads as undefined, which is anything: it can cost
 /// the proof, and never be wrong.
-fn liveness(steps: &[Step], model: DataModel) -> (Vec<BTreeSet<Kept>>, BTreeSet<u32>) {
-    let flows: Vec<Flow> = steps.iter().map(|step| Flow::of(step, model)).collect();
-    let escaping = flows.iter().flat_map(|flow| flow.escaping.iter().copied()).collect();
+fn liveness(steps: &[Step], model: DataModel) -> Vec<BTreeSet<Kept>> {
+    let mut flows: Vec<Flow> = steps.iter().map(|step| Flow::of(step, model)).collect();
+    let touched = flows.iter().flat_map(|flow| flow.read.iter().chain(&flow.written)).copied();
+    let touched: BTreeSet<Kept> = touched.filter(|kept| matches!(kept, Kept::Word(..))).collect();
+    for flow in &mut flows {
+        let escaping = &flow.escaping;
+        let taken = touched.iter().filter(|kept| matches!(kept, Kept::Word(slot, _) if escaping.contains(slot)));
+        flow.read.extend(taken);
+    }
     let mut live = vec![BTreeSet::new(); steps.len() + 1];
     loop {
         let mut changed = false;
@@ -451,7 +456,7 @@ fn liveness(steps: &[Step], model: DataModel) -> (Vec<BTreeSet<Kept>>, BTreeSet<
             }
         }
         if !changed {
-            return (live, escaping);
+            return live;
         }
     }
 }

@@ -34,7 +34,7 @@ pub struct Question<'a> {
     pub program: &'a Program,
     pub operations: &'a Operations,
     pub observer: &'a Observer,
-    /// How memory comes back; if it is not said: by hand if an operation calls `free`.
+    /// How memory comes back. Where no operation calls `free`, this need not be said.
     pub memory: Option<Memory>,
     pub most_views: usize,
 }
@@ -52,7 +52,6 @@ pub struct Proof {
     pub views: usize,
     pub mimicked: usize,
     pub points: Vec<Point>,
-    pub summaries: Vec<String>,
     /// Some access has a weaker order than sequential consistency.
     pub weak_orders: bool,
     /// An operation calls `free`, which was taken to do nothing.
@@ -79,7 +78,13 @@ impl NoProof {
 pub fn prove(question: &Question, goes_on: GoesOn) -> Result<Proof, NoProof> {
     let methods = methods(question)?;
     let frees = methods.iter().any(|method| has(&method.code, |op| matches!(op, Op::Free { .. })));
-    let memory = question.memory.unwrap_or(if frees { Memory::Manual } else { Memory::Collected });
+    let memory = match question.memory {
+        None if frees => {
+            let reason = "nodes are freed: say how their memory comes back (--node-memory manual, if freed nodes stay readable)";
+            return Err(NoProof::because(reason));
+        }
+        memory => memory.unwrap_or(Memory::Collected),
+    };
     let weak_orders = methods.iter().any(|method| has(&method.code, Op::is_weakly_ordered));
     let mut counters = BTreeSet::new();
     // Version counters are found by and by: each makes all that was known about words void.

@@ -55,7 +55,6 @@ pub fn search(
                         views: explored.views,
                         mimicked: explored.mimicked,
                         points: points.collect(),
-                        summaries: Vec::new(),
                         weak_orders: false,
                         ignores_free: false,
                         counters: counters.len(),

@@ -190,9 +190,15 @@ impl Thread {
         self.registers.retain(|(register, value)| {
             *value != Value::Undefined && live.contains(&Kept::Register(*register))
         });
+        let mut pointed_to: Vec<u32> = Vec::new();
+        for value in self.values() {
+            if let Value::Slot(slot, _) = value {
+                pointed_to.push(*slot);
+            }
+        }
         self.slots.retain(|((slot, offset), value)| {
-            let kept = *slot >= RESULT_SLOTS || code.escaping.contains(slot) || live.contains(&Kept::Word(*slot, *offset));
-            kept && *value != Value::Undefined
+            let is_live = pointed_to.contains(slot) || live.contains(&Kept::Word(*slot, *offset));
+            (*slot >= RESULT_SLOTS || is_live) && *value != Value::Undefined
         });
     }
 }
