@@ -343,7 +343,9 @@ fn prove_linearizable(
             if let (Some(path), Some((_, graph))) = (&linearize.view, &failed.view) {
                 write_file(path, graph)?;
             }
-            let view = failed.view.map_or(String::new(), |(text, _)| format!("\nThe view in which it ended: {}", text.trim_end()));
+            let view = failed
+                .view
+                .map_or(String::new(), |(text, _)| format!("\nThe view in which it ended: {}", text.trim_end()));
             Ok(Err(format!("{}{view}", failed.reason)))
         }
     }

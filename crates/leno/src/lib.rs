@@ -63,10 +63,10 @@ pub use leno_engine::{
 };
 pub use leno_ir::interp::Ending;
 pub use leno_ir::program::Program;
+pub use leno_linear::proof::memory::Memory as NodesAre;
 pub use leno_linear::{ClientOptions, OperationNames};
 pub use leno_predict::{PredictOptions, Prediction, Verdict as PredictionVerdict};
 pub use library::{Uses, open_library};
-pub use leno_linear::proof::memory::Memory as NodesAre;
 pub use linearizability::{observer, prove_linearizable};
 pub use linearizing::{LinearizeError, LinearizeOptions, Linearized, linearize};
 pub use reading::{compile, compile_open, is_boolean};

@@ -39,8 +39,7 @@ pub fn prove_linearizable(
         let in_time = options.timeout.is_none_or(|timeout| start.elapsed() < timeout);
         in_time && options.cancel.requested().is_none()
     };
-    let question =
-        Question { program: &program, operations: &operations, observer, memory, most_views: MOST_VIEWS };
+    let question = Question { program: &program, operations: &operations, observer, memory, most_views: MOST_VIEWS };
     Ok(prove(&question, &goes_on))
 }
 
@@ -59,7 +58,11 @@ pub fn report(proof: &Proof, time: Duration) -> String {
     );
     if proof.memory == Memory::Manual {
         text.push_str("  = provided that freed nodes stay readable");
-        text.push_str(if proof.counters > 0 { ", and that version counters keep their values and never wrap around\n" } else { "\n" });
+        text.push_str(if proof.counters > 0 {
+            ", and that version counters keep their values and never wrap around\n"
+        } else {
+            "\n"
+        });
     } else if proof.ignores_free {
         text.push_str("  = provided that memory is collected: calls of `free` were taken to do nothing\n");
     }

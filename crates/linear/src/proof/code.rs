@@ -4,9 +4,10 @@
 //! disappear, registers and stack slots get numbers of their own, and blocks become positions. So what an instruction
 //! means is decided in one place (`machine`), and whatever is not known there ends the proof with a reason.
 
+use super::view::RESULT_SLOTS;
 use leno_ir::program::{
-    Access, BinaryOp, Block, BlockId, Body, Callee, DataModel, Expr, FuncId, Function, Local, LocalId, Op, Program, SlotId, Span, SyncOp,
-    TerminatorKind, Type,
+    Access, BinaryOp, Block, BlockId, Body, Callee, DataModel, Expr, FuncId, Function, Local, LocalId, Op, Program,
+    SlotId, Span, SyncOp, TerminatorKind, Type,
 };
 use std::collections::BTreeSet;
 
@@ -15,10 +16,21 @@ pub enum StepKind {
     /// An instruction, with registers and slots numbered anew.
     Instruction(Op),
     /// Registers and slots of a function that is called here are undefined.
-    Forget { registers: (u32, u32), slots: (u32, u32) },
+    Forget {
+        registers: (u32, u32),
+        slots: (u32, u32),
+    },
     Jump(usize),
-    Branch { condition: Expr, then: usize, otherwise: usize },
-    Switch { value: Expr, cases: Vec<(u128, usize)>, default: usize },
+    Branch {
+        condition: Expr,
+        then: usize,
+        otherwise: usize,
+    },
+    Switch {
+        value: Expr,
+        cases: Vec<(u128, usize)>,
+        default: usize,
+    },
     Return(Option<Expr>),
     /// What the proof does not follow: why.
     Unsupported(String),
@@ -61,8 +73,8 @@ impl Code {
         };
         let uses_lock = steps.iter().any(is_lock);
         shorten_jumps(&mut steps);
-        let live = liveness(&steps, program.model);
         let Function { name, params, .. } = &program.functions[function];
+        let live = liveness(&steps, *params, program.model);
         Ok(Code { function: name.clone(), params: *params, steps, registers, live, uses_lock })
     }
 
@@ -135,7 +147,9 @@ impl Flattening<'_> {
                 TerminatorKind::ThreadExit(_) | TerminatorKind::Exit(_) | TerminatorKind::Abort => {
                     StepKind::Unsupported("it ends the thread or the program".to_string())
                 }
-                TerminatorKind::Unreachable => StepKind::Unsupported("it comes to the end without a result".to_string()),
+                TerminatorKind::Unreachable => {
+                    StepKind::Unsupported("it comes to the end without a result".to_string())
+                }
             };
             self.steps.push(Step { kind, span: block.terminator.span });
             if self.steps.len() > MOST_STEPS {
@@ -171,7 +185,10 @@ impl Flattening<'_> {
             let Op::Call { dst, callee, args } = &instr.op else {
                 push(match rename.op(&instr.op) {
                     Some(op) => StepKind::Instruction(op),
-                    None => StepKind::Unsupported(format!("the proof does not follow this instruction: {}", word(&instr.op))),
+                    None => StepKind::Unsupported(format!(
+                        "the proof does not follow this instruction: {}",
+                        word(&instr.op)
+                    )),
                 });
                 continue;
             };
@@ -187,10 +204,7 @@ impl Flattening<'_> {
             let (register, slot) = (self.registers.len() as u32, self.slots);
             self.registers.extend(function.locals.iter().cloned());
             self.slots += function.slots.len() as u32;
-            push(StepKind::Forget {
-                registers: (register, self.registers.len() as u32),
-                slots: (slot, self.slots),
-            });
+            push(StepKind::Forget { registers: (register, self.registers.len() as u32), slots: (slot, self.slots) });
             for (at, argument) in args.iter().enumerate().take(function.params as usize) {
                 let op = Op::Assign { dst: LocalId(register + at as u32), value: rename.expr(argument) };
                 self.steps.push(Step { kind: StepKind::Instruction(op), span: instr.span });
@@ -424,11 +438,35 @@ pub fn successors(at: usize, kind: &StepKind) -> Vec<usize> {
     }
 }
 
+/// What a caller's variable holds is read on return; but not, most likely, where a zero is returned and elsewhere is not.
+fn results_through_pointers(steps: &[Step], params: u32, flows: &mut [Flow]) {
+    let returned = |step: &Step| match &step.kind {
+        StepKind::Return(Some(Expr::Const { bits, .. })) => Some(*bits),
+        _ => None,
+    };
+    let tells_by_number = steps.iter().any(|step| returned(step).is_some_and(|bits| bits != 0));
+    let stays = |param: u32| !flows.iter().any(|flow| flow.written.contains(&Kept::Register(param)));
+    let fixed: Vec<u32> = (0..params).filter(|param| stays(*param)).collect();
+    for (step, flow) in steps.iter().zip(flows) {
+        match &step.kind {
+            StepKind::Return(_) if tells_by_number && returned(step) == Some(0) => {}
+            StepKind::Return(_) => flow.read.extend((0..params).map(|param| Kept::Word(RESULT_SLOTS + param, 0))),
+            StepKind::Instruction(Op::Store { to: Access { ptr: Expr::Local(local), .. }, .. })
+                if fixed.contains(&local.0) =>
+            {
+                flow.written.insert(Kept::Word(RESULT_SLOTS + local.0, 0));
+            }
+            _ => {}
+        }
+    }
+}
+
 /// Backwards, until nothing changes. Where the address of a slot is taken, all its words are read. (Later they are kept as
 /// long as some word holds that address.) What is dropped too early reads as undefined, which is anything: it can cost
 /// the proof, and never be wrong.
-fn liveness(steps: &[Step], model: DataModel) -> Vec<BTreeSet<Kept>> {
+fn liveness(steps: &[Step], params: u32, model: DataModel) -> Vec<BTreeSet<Kept>> {
     let mut flows: Vec<Flow> = steps.iter().map(|step| Flow::of(step, model)).collect();
+    results_through_pointers(steps, params, &mut flows);
     let touched = flows.iter().flat_map(|flow| flow.read.iter().chain(&flow.written)).copied();
     let touched: BTreeSet<Kept> = touched.filter(|kept| matches!(kept, Kept::Word(..))).collect();
     for flow in &mut flows {

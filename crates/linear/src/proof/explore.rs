@@ -9,6 +9,7 @@
 use super::machine::{Machine, Next, Role};
 use super::memory::{State, Stop};
 use super::mimic::{is_identity, same_effect};
+use super::observer::Event;
 use super::value::Tag;
 use super::view::{Owner, Shape, Shared, Thread, View};
 use std::collections::{HashSet, VecDeque};
@@ -78,7 +79,14 @@ impl<'m, 'p> Exploration<'m, 'p> {
 
     fn add(&mut self, shared: Shared, mut thread: Thread) {
         if let Some(operation) = thread.operation {
-            thread.forget_dead(&self.machine.methods[usize::from(operation)].code);
+            let method = &self.machine.methods[usize::from(operation)];
+            // A watched value is inserted by one call at most: once it is in, no other call is about to.
+            let event = Event::Insert(thread.argument);
+            let is_waiting = method.role == Role::Insert && thread.done.is_none();
+            if is_waiting && !self.machine.observer.may_happen(shared.observer, event) {
+                return;
+            }
+            thread.forget_dead(&method.code);
         }
         let view = View::canonical(shared, thread, &mut self.shape);
         if !self.views.contains(&view) {

@@ -1,12 +1,12 @@
 //! The data structure before any operation: static objects as they are initialised, and what the initialisation makes.
 
+use super::Question;
 use super::code::Code;
 use super::machine::{Machine, Method, Next, Role, STRUCTURE};
 use super::memory::{Layout, Memory, Region, State, Stop, Words};
 use super::observer::START;
 use super::value::Value;
 use super::view::{Owner, Shared, Thread};
-use super::Question;
 use crate::operation::{InitialArgument, Initialisation};
 use leno_ir::program::{Datum, ObjectKind, Program};
 use std::cell::RefCell;
@@ -46,7 +46,11 @@ fn static_words(program: &Program) -> Shared {
 }
 
 /// What there is when the first operation begins.
-pub fn shared_at_start(question: &Question, memory: Memory, counters: &BTreeSet<(Region, i64)>) -> Result<Shared, Stop> {
+pub fn shared_at_start(
+    question: &Question,
+    memory: Memory,
+    counters: &BTreeSet<(Region, i64)>,
+) -> Result<Shared, Stop> {
     let start = static_words(question.program);
     let Some(init) = &question.operations.initialisation else { return Ok(without_counters(start, counters)) };
     let function = question.program.functions.iter_enumerated().find(|(_, known)| known.name == init.function);

@@ -12,8 +12,8 @@ use super::observer::{Event, Observer, Reaction};
 use super::value::{Currency, Evaluation, Place, Tag, Value, equal};
 use super::view::{Owner, RESULT_SLOTS, Thread};
 use crate::operation::{Argument, Operation};
-use leno_ir::program::{DataModel, Expr, Local, LocalId, Op, Program, RmwOp, Span, Storage, SyncOp, Type};
 use leno_ir::index::IndexVec;
+use leno_ir::program::{DataModel, Expr, Local, LocalId, Op, Program, RmwOp, Span, Storage, SyncOp, Type};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
@@ -196,7 +196,10 @@ impl Machine<'_> {
         }
         results.sort();
         results.dedup();
-        Ok(results)
+        match results.is_empty() {
+            true => Err(Stop::Unsupported("it may not come to an end by itself".to_string())),
+            false => Ok(results),
+        }
     }
 
     /// What a return means. A call has done something if it has passed its linearization point.
@@ -222,7 +225,9 @@ impl Machine<'_> {
         let code = match value {
             None => None,
             Some(Value::Number(number)) => Some(*number),
-            Some(_) => return Err(Stop::Violation("it may return something that is no value that was inserted".to_string())),
+            Some(_) => {
+                return Err(Stop::Violation("it may return something that is no value that was inserted".to_string()));
+            }
         };
         let known = *self.codes.borrow_mut().entry((operation, code)).or_insert(is_done);
         match known == is_done {
@@ -284,6 +289,7 @@ impl Machine<'_> {
             StepKind::Branch { condition, then, otherwise } => match self.evaluate(&state, condition)? {
                 Value::Number(0) => vec![goes_to(state, *otherwise)],
                 Value::Number(_) => vec![goes_to(state, *then)],
+                Value::Data(_) => return Err(Stop::Unsupported("it looks at data".to_string())),
                 _ => vec![goes_to(state.clone(), *then), goes_to(state, *otherwise)],
             },
             StepKind::Switch { value, cases, default } => match self.evaluate(&state, value)? {
@@ -321,7 +327,9 @@ impl Machine<'_> {
             let visible = is_shared(&state, &address);
             let is_locked = matches!(state.section, Some(Some(_)));
             if visible && self.uses_lock && !is_locked && !self.is_initial {
-                return Err(Stop::Unsupported("it accesses what is shared without the lock that others take".to_string()));
+                return Err(Stop::Unsupported(
+                    "it accesses what is shared without the lock that others take".to_string(),
+                ));
             }
             let reached = self.access(state, at, op, &address, bytes)?;
             return if visible { self.notice_empty(reached) } else { Ok(reached) };

@@ -129,7 +129,9 @@ impl Layout {
             Region::Slot(..) => None,
         };
         if matches!(region, Region::Static(object) if self.opaque.contains(&object)) {
-            return Err(Stop::Unsupported("it uses an array, or an object of a kind that the proof does not follow".to_string()));
+            return Err(Stop::Unsupported(
+                "it uses an array, or an object of a kind that the proof does not follow".to_string(),
+            ));
         }
         if offset < 0 || size.is_some_and(|size| end > size) {
             return Err(Stop::Violation("it may access memory outside of an object".to_string()));
@@ -228,10 +230,17 @@ impl Words<'_> {
         if matches!(value, Value::Slot(..)) && !matches!(region, Region::Slot(..)) {
             return Err(Stop::Unsupported("it stores the address of a local variable".to_string()));
         }
+        if value == Value::Address && !matches!(region, Region::Slot(..)) {
+            return Err(Stop::Unsupported(
+                "it stores an address that it read from a node that was removed".to_string(),
+            ));
+        }
         if let Value::Cell(cell, _) = *address {
             let owner = state.owner(cell);
             if owner != Owner::Shared && owner != state.actor() {
-                return Err(Stop::Violation("it may write to a node that is freed or owned by another thread".to_string()));
+                return Err(Stop::Violation(
+                    "it may write to a node that is freed or owned by another thread".to_string(),
+                ));
             }
         }
         let is_counter = self.layout.counters.contains(&(region, offset));
@@ -257,7 +266,7 @@ impl Words<'_> {
             return Ok(());
         }
         match value {
-            Value::Version { of, currency: Currency::Current | Currency::Unknown, plus } if *of == place => {
+            Value::Version { of, currency: Currency::Current, plus } if *of == place => {
                 if *plus > 0 {
                     state.version_changes(place, Some(*plus));
                     state.grown.insert(place);

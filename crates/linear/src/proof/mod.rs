@@ -80,7 +80,8 @@ pub fn prove(question: &Question, goes_on: GoesOn) -> Result<Proof, NoProof> {
     let frees = methods.iter().any(|method| has(&method.code, |op| matches!(op, Op::Free { .. })));
     let memory = match question.memory {
         None if frees => {
-            let reason = "nodes are freed: say how their memory comes back (--node-memory manual, if freed nodes stay readable)";
+            let reason =
+                "nodes are freed: say how their memory comes back (--node-memory manual, if freed nodes stay readable)";
             return Err(NoProof::because(reason));
         }
         memory => memory.unwrap_or(Memory::Collected),

@@ -103,6 +103,27 @@ impl Observer {
         rule.map_or(Reaction::Goes(state), |(_, _, reaction)| reaction.clone())
     }
 
+    /// Whether an event may still happen in this state, or in one that it leads to.
+    pub fn may_happen(&self, state: u8, event: Event) -> bool {
+        let mut seen = vec![state];
+        let mut next = 0;
+        while next < seen.len() {
+            if self.react(seen[next], event) != Reaction::Impossible {
+                return true;
+            }
+            for (from, _, reaction) in &self.rules {
+                if let Reaction::Goes(to) = reaction
+                    && *from == seen[next]
+                    && !seen.contains(to)
+                {
+                    seen.push(*to);
+                }
+            }
+            next += 1;
+        }
+        false
+    }
+
     pub fn state_name(&self, state: u8) -> &str {
         self.states.get(usize::from(state)).map_or("?", String::as_str)
     }

@@ -62,13 +62,13 @@ pub fn search(
                 }
                 Err(Failed { stop: Stop::Counter(region, offset), .. }) => return Searched::Counter(region, offset),
                 Err(failed) => {
-                    let is_better = best.as_ref().is_none_or(|(with, known)| {
-                        (interference, failed.views) > (*with, known.views)
-                    });
+                    let is_better =
+                        best.as_ref().is_none_or(|(with, known)| (interference, failed.views) > (*with, known.views));
                     if is_better {
                         let view = failed.view.as_ref();
                         let view = view.map(|view| (show::text(&machine, view), show::dot(&machine, view)));
-                        best = Some((interference, NoProof { reason: reason(&failed.stop), view, views: failed.views }));
+                        best =
+                            Some((interference, NoProof { reason: reason(&failed.stop), view, views: failed.views }));
                     }
                     break;
                 }

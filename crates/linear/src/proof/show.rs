@@ -19,6 +19,7 @@ fn at(name: &str, offset: i64) -> String {
 fn show(machine: &Machine, value: &Value) -> String {
     match value {
         Value::Undefined => "anything".to_string(),
+        Value::Address => "some node".to_string(),
         Value::Number(0) => "null".to_string(),
         Value::Number(number) => number.to_string(),
         Value::Static(object, offset) => at(&format!("&{}", object_name(machine, *object)), *offset),
@@ -80,7 +81,8 @@ pub fn text(machine: &Machine, view: &View) -> String {
         format!("a thread in `{}`, line {}", code.function, code.steps[view.thread.at as usize].span.line)
     });
     let observed = machine.observer.state_name(view.shared.observer);
-    let _ = writeln!(text, "{}; the observer is in `{observed}`", where_.unwrap_or("a thread between calls".to_string()));
+    let _ =
+        writeln!(text, "{}; the observer is in `{observed}`", where_.unwrap_or("a thread between calls".to_string()));
     for (name, value) in words(machine, view) {
         let _ = writeln!(text, "  {name} = {}", show(machine, &value));
     }

@@ -41,6 +41,8 @@ pub enum Currency {
 pub enum Value {
     /// Anything.
     Undefined,
+    /// The address of some node: not null.
+    Address,
     /// Null is 0.
     Number(u128),
     Static(u32, i64),
@@ -48,7 +50,11 @@ pub enum Value {
     Slot(u32, i64),
     Data(Tag),
     /// A copy of a version counter, and so much more.
-    Version { of: Place, currency: Currency, plus: u8 },
+    Version {
+        of: Place,
+        currency: Currency,
+        plus: u8,
+    },
     /// A double word.
     Pair(Box<[Value; 2]>),
     /// Only in cells: the address of a first of some unnamed cells, each linked to the next, the last holding this.
@@ -107,9 +113,10 @@ impl Value {
 
 /// Whether two values are equal, if that is known.
 pub fn equal(left: &Value, right: &Value) -> Result<Option<bool>, String> {
-    use Value::{Cell, Data, Number, Pair, Slot, Static, Undefined, Version};
+    use Value::{Address, Cell, Data, Number, Pair, Slot, Static, Undefined, Version};
     Ok(match (left, right) {
         (Undefined, _) | (_, Undefined) => None,
+        (Address, Number(0)) | (Number(0), Address) => Some(false),
         (Data(_), _) | (_, Data(_)) => return Err("it compares data, which the proof takes to be opaque".to_string()),
         (Number(left), Number(right)) => Some(left == right),
         (Cell(..) | Static(..) | Slot(..), Number(0)) | (Number(0), Cell(..) | Static(..) | Slot(..)) => Some(false),

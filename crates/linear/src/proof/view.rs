@@ -187,9 +187,8 @@ impl Thread {
     /// Forgets what is not read any more.
     pub fn forget_dead(&mut self, code: &Code) {
         let live = &code.live[self.at as usize];
-        self.registers.retain(|(register, value)| {
-            *value != Value::Undefined && live.contains(&Kept::Register(*register))
-        });
+        self.registers
+            .retain(|(register, value)| *value != Value::Undefined && live.contains(&Kept::Register(*register)));
         let mut pointed_to: Vec<u32> = Vec::new();
         for value in self.values() {
             if let Value::Slot(slot, _) = value {
@@ -197,8 +196,8 @@ impl Thread {
             }
         }
         self.slots.retain(|((slot, offset), value)| {
-            let is_live = pointed_to.contains(slot) || live.contains(&Kept::Word(*slot, *offset));
-            (*slot >= RESULT_SLOTS || is_live) && *value != Value::Undefined
+            let is_pointed_to = *slot < RESULT_SLOTS && pointed_to.contains(slot);
+            (is_pointed_to || live.contains(&Kept::Word(*slot, *offset))) && *value != Value::Undefined
         });
     }
 }
@@ -242,6 +241,7 @@ pub struct View {
 impl View {
     /// The canonical form. `shape` becomes known when the first segment is made.
     pub fn canonical(mut shared: Shared, mut thread: Thread, shape: &mut Option<Shape>) -> View {
+        forget_removed(&mut shared);
         make_segments(&mut shared, &thread, shape);
         let order = order(&shared, &thread);
         let mut names = vec![0; shared.cells.len()];
@@ -259,6 +259,21 @@ impl View {
         shared.statics.retain(|(_, value)| *value != NULL);
         thread.values_mut().for_each(|value| value.rename(&names));
         View { shared: Shared { cells, ..shared }, thread }
+    }
+}
+
+/// Where a cell leads that was shared, and cannot be reached any more, is forgotten, but not that it leads somewhere. (Its data is not: who has removed
+/// it may return that.)
+fn forget_removed(shared: &mut Shared) {
+    for (cell, is_reachable) in shared.reachable().into_iter().enumerate() {
+        let cell = &mut shared.cells[cell];
+        if !is_reachable && cell.owner == Owner::Shared {
+            for (_, value) in &mut cell.fields {
+                if matches!(value, Value::Cell(..) | Value::Segment(_)) {
+                    *value = Value::Address;
+                }
+            }
+        }
     }
 }
 
