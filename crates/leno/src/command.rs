@@ -262,6 +262,7 @@ fn execute_linearize(linearize: &Linearize) -> Result<Status, Status> {
         cancel,
         reuses_nodes: linearize.node_memory == Some(NodeMemory::Manual),
     };
+    let begun = std::time::Instant::now();
     let no_proof = match &linearize.spec {
         Some(spec) => match prove_linearizable(linearize, &options, spec)? {
             Ok(()) => return Ok(Status::Program(0)),
@@ -269,7 +270,6 @@ fn execute_linearize(linearize: &Linearize) -> Result<Status, Status> {
         },
         None => None,
     };
-    let begun = std::time::Instant::now();
     options.timeout = options.timeout.map(|timeout| timeout.saturating_sub(begun.elapsed()));
     let found = leno::linearize(&linearize.program.files, &options).map_err(|error| unreadable(&error))?;
     memory.release();

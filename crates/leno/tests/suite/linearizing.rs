@@ -79,6 +79,29 @@ fn treibers_stack() {
     stack().with("ABA").is_violated(&["use after free", "The client:\n  thread 1   push(1), pop()"]);
 }
 
+/// Correct ones are proved, and what the bounded check breaks never is.
+#[test]
+fn proofs_for_any_number_of_threads() {
+    let prove = |structure: &Structure, spec: &str, memory| {
+        let observer = leno::observer(spec).expect("a specification");
+        let files = std::slice::from_ref(&structure.file);
+        leno::prove_linearizable(files, &structure.options, &observer, memory).expect("it can be read")
+    };
+    let stack = || structure("treiber", &["push", "pop"]);
+    let proof = prove(&stack(), "stack", None).expect("a proof");
+    let report = leno::linearizability::report(&proof, std::time::Duration::ZERO);
+    assert!(report.starts_with("SAFE: linearizable, for any number of threads and calls"), "{report}");
+    for (definition, memory) in [("LOST", None), ("ABA", None), ("ABA", Some(leno::NodesAre::Manual))] {
+        let broken = stack().with(definition);
+        assert!(matches!(broken.check(), Linearized::Violated { .. }), "{definition}");
+        assert!(prove(&broken, "stack", memory).is_err(), "{definition}");
+    }
+    let queue = || structure("two_lock_queue", &["enqueue", "dequeue"]).init("queue_init");
+    assert!(prove(&queue(), "queue", None).is_err());
+    assert!(prove(&queue().with("ONE_LOCK_LESS"), "queue", None).is_err());
+    assert!(leno::observer("heap").is_err());
+}
+
 #[test]
 fn a_queue_with_two_locks() {
     let queue = || structure("two_lock_queue", &["enqueue", "dequeue"]).init("queue_init");

@@ -53,7 +53,7 @@ const MOST_STEPS: usize = 20_000;
 
 /// What an operation has come to.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Result_ {
+pub enum CallResult {
     Inserted,
     Removed(Option<Tag>),
     Empty,
@@ -176,7 +176,7 @@ impl Machine<'_> {
     }
 
     /// What the operation returns if no other thread acts any more.
-    fn rehearse(&self, state: &State) -> Result<Vec<Result_>, Stop> {
+    fn rehearse(&self, state: &State) -> Result<Vec<CallResult>, Stop> {
         let mut start = state.clone();
         start.is_rehearsal = true;
         let mut work = vec![start];
@@ -203,13 +203,13 @@ impl Machine<'_> {
     }
 
     /// What a return means. A call has done something if it has passed its linearization point.
-    pub fn result(&self, state: &State, value: Option<&Value>) -> Result<Result_, Stop> {
+    pub fn result(&self, state: &State, value: Option<&Value>) -> Result<CallResult, Stop> {
         let operation = usize::from(state.thread.operation.unwrap_or_default());
         let method = &self.methods[operation];
         let is_done = state.thread.done.is_some();
         if method.role == Role::Insert {
             let reason = "it may return without having inserted anything";
-            return if is_done { Ok(Result_::Inserted) } else { Err(Stop::Violation(reason.to_string())) };
+            return if is_done { Ok(CallResult::Inserted) } else { Err(Stop::Violation(reason.to_string())) };
         }
         let data = |value: Option<&Value>| match value {
             Some(Value::Data(tag)) => Some(*tag),
@@ -220,7 +220,7 @@ impl Machine<'_> {
             None => (false, data(value)),
         };
         if is_done && !through_pointer {
-            return Ok(Result_::Removed(word));
+            return Ok(CallResult::Removed(word));
         }
         let code = match value {
             None => None,
@@ -231,8 +231,8 @@ impl Machine<'_> {
         };
         let known = *self.codes.borrow_mut().entry((operation, code)).or_insert(is_done);
         match known == is_done {
-            true if is_done => Ok(Result_::Removed(word)),
-            true => Ok(Result_::Empty),
+            true if is_done => Ok(CallResult::Removed(word)),
+            true => Ok(CallResult::Empty),
             false => Err(Stop::Violation("it returns the same whether it has removed a value or not".to_string())),
         }
     }
@@ -241,12 +241,12 @@ impl Machine<'_> {
     pub fn check_return(&self, state: &State, value: Option<&Value>) -> Result<(), Stop> {
         let violation = |reason: &str| Err(Stop::Violation(reason.to_string()));
         match self.result(state, value)? {
-            Result_::Inserted => Ok(()),
-            Result_::Removed(None) => violation("it may return what was never initialised"),
-            Result_::Removed(tag) if tag == state.thread.done => Ok(()),
-            Result_::Removed(_) => violation("it may return another value than the one it has removed"),
-            Result_::Empty if state.thread.may_say_empty == Some(true) => Ok(()),
-            Result_::Empty => violation("it may say that it is empty when it is not"),
+            CallResult::Inserted => Ok(()),
+            CallResult::Removed(None) => violation("it may return what was never initialised"),
+            CallResult::Removed(tag) if tag == state.thread.done => Ok(()),
+            CallResult::Removed(_) => violation("it may return another value than the one it has removed"),
+            CallResult::Empty if state.thread.may_say_empty == Some(true) => Ok(()),
+            CallResult::Empty => violation("it may say that it is empty when it is not"),
         }
     }
 
@@ -546,7 +546,7 @@ impl Machine<'_> {
                 after.thread.at = at as u32 + 1;
                 let mut events = Vec::new();
                 for result in self.rehearse(&after)? {
-                    let Result_::Removed(Some(tag)) = result else {
+                    let CallResult::Removed(Some(tag)) = result else {
                         let reason = "where it removes a value, it may return what was never initialised";
                         return Err(Stop::Violation(reason.to_string()));
                     };
@@ -585,13 +585,13 @@ impl Machine<'_> {
             let mut after = state.clone();
             after.thread.at += 1;
             let ends = self.rehearse(&after)?;
-            if ends.contains(&Result_::Empty) {
+            if ends.contains(&CallResult::Empty) {
                 let reaction = self.observer.react(state.shared.observer, Event::Empty);
                 let mut noticed = state.clone();
                 noticed.thread.may_say_empty.get_or_insert(!matches!(reaction, Reaction::Error(_)));
                 results.push(noticed);
             }
-            if ends.iter().any(|end| *end != Result_::Empty) {
+            if ends.iter().any(|end| *end != CallResult::Empty) {
                 let mut goes_on = state;
                 goes_on.thread.may_say_empty = None;
                 results.push(goes_on);

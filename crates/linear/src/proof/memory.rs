@@ -34,8 +34,6 @@ pub enum Stop {
     Split(CellId, i64),
     /// There is a version counter here: all is to be done again with that known.
     Counter(Region, i64),
-    /// This execution cannot be, or need not be looked at.
-    Impossible,
     /// What may go wrong.
     Violation(String),
     /// What the proof does not carry.

@@ -204,6 +204,6 @@ fn explore_all(
 fn reason(stop: &Stop) -> String {
     match stop {
         Stop::Violation(reason) | Stop::Unsupported(reason) => reason.clone(),
-        Stop::Split(..) | Stop::Counter(..) | Stop::Impossible => "a step has no result".to_string(),
+        Stop::Split(..) | Stop::Counter(..) => "a step has no result".to_string(),
     }
 }

@@ -76,13 +76,13 @@ fn words(machine: &Machine, view: &View) -> Vec<(String, Value)> {
 
 pub fn text(machine: &Machine, view: &View) -> String {
     let mut text = String::new();
-    let where_ = view.thread.operation.map(|operation| {
+    let standing = view.thread.operation.map(|operation| {
         let code = &machine.methods[usize::from(operation)].code;
         format!("a thread in `{}`, line {}", code.function, code.steps[view.thread.at as usize].span.line)
     });
     let observed = machine.observer.state_name(view.shared.observer);
     let _ =
-        writeln!(text, "{}; the observer is in `{observed}`", where_.unwrap_or("a thread between calls".to_string()));
+        writeln!(text, "{}; the observer is in `{observed}`", standing.unwrap_or("a thread between calls".to_string()));
     for (name, value) in words(machine, view) {
         let _ = writeln!(text, "  {name} = {}", show(machine, &value));
     }
