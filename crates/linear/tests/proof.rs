@@ -114,7 +114,7 @@ fn one_lock() {
     queue().with("LIFO").is_not_proved("");
 }
 
-/// (The proof of the correct one takes too many views for a test.)
+/// (The proof of the correct one takes too long for a test.)
 #[test]
 fn mistakes_in_the_queue_of_michael_and_scott_with_freed_nodes() {
     for mistake in ["NO_VERSION", "NO_CHECK", "LATE_VALUE", "FREE_NEXT"] {

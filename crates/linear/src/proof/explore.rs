@@ -29,7 +29,7 @@ pub struct Explored {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Failed {
     pub stop: Stop,
-    pub view: Option<View>,
+    pub view: Option<Box<View>>,
     pub views: usize,
 }
 
@@ -63,13 +63,13 @@ impl<'m, 'p> Exploration<'m, 'p> {
         self.add(start, Thread::idle());
         while let Some(view) = self.queue.pop_front() {
             if let Err(stop) = self.process(&view) {
-                return Err(Failed { stop, view: Some(view), views: self.views.len() });
+                return Err(Failed { stop, view: Some(Box::new(view)), views: self.views.len() });
             }
             if self.views.len() > most_views {
                 let stop = Stop::Unsupported(format!("there are more than {most_views} views"));
                 return Err(Failed { stop, view: None, views: self.views.len() });
             }
-            if self.views.len() % 64 == 0 && !goes_on() {
+            if self.views.len().is_multiple_of(64) && !goes_on() {
                 let stop = Stop::Unsupported("the time limit was reached".to_string());
                 return Err(Failed { stop, view: None, views: self.views.len() });
             }

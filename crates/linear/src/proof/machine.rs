@@ -351,10 +351,11 @@ impl Machine<'_> {
             Op::BeginLife { slot } | Op::EndLife { slot } => {
                 state.thread.slots.retain(|((of, _), _)| *of != slot.0);
             }
-            Op::Assume { cond } => match self.evaluate(&state, cond)? {
-                Value::Number(0) => return Ok(Vec::new()),
-                _ => {}
-            },
+            Op::Assume { cond } => {
+                if self.evaluate(&state, cond)? == Value::Number(0) {
+                    return Ok(Vec::new());
+                }
+            }
             Op::Assert { cond, .. } => match self.evaluate(&state, cond)? {
                 Value::Number(number) if number != 0 => {}
                 _ => return Err(Stop::Violation("an assertion may fail".to_string())),
