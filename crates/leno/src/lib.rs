@@ -66,6 +66,7 @@ pub use leno_ir::program::Program;
 pub use leno_linear::proof::memory::Memory as NodesAre;
 pub use leno_linear::{ClientOptions, OperationNames};
 pub use leno_predict::{PredictOptions, Prediction, Verdict as PredictionVerdict};
+pub use leno_report::Steps;
 pub use library::{Uses, open_library};
 pub use linearizability::{observer, prove_linearizable};
 pub use linearizing::{LinearizeError, LinearizeOptions, Linearized, linearize};
