@@ -68,7 +68,8 @@ pub enum Command {
     #[command(after_help = "Examples:\n  \
         leno linearize --op enqueue --op dequeue queue.c\n  \
         leno linearize --op push=stack_push --op pop=stack_pop --init stack_init --threads 3 --calls 2 stack.c\n  \
-        leno linearize --op insert --op remove --op contains --values 2 set.c")]
+        leno linearize --op insert --op remove --op contains --values 2 set.c\n  \
+        leno linearize --spec queue --op enqueue --op dequeue --init queue_init queue.c")]
     Linearize(Linearize),
     /// Force a violation that was found before on the real program
     ///
@@ -284,6 +285,16 @@ pub struct Linearize {
     /// A function that is an operation, or a name for it: `push=stack_push`
     #[arg(long = "op", value_name = "[NAME=]FUNCTION", required = true)]
     pub operations: Vec<String>,
+    /// Prove it for any number of threads and calls: a stack (push, pop), a queue (enqueue, dequeue), or an observer of your own
+    #[arg(long, value_name = "stack|queue|FILE")]
+    pub spec: Option<String>,
+    /// How the memory of nodes comes back, for the proof: `gc` if never while a pointer is left; `manual` if freed nodes stay
+    /// readable, are used again at once, and keep their version counters
+    #[arg(long, value_name = "gc|manual")]
+    pub node_memory: Option<NodeMemory>,
+    /// Write the view in which a proof ended to this file, as a graph (DOT)
+    #[arg(long, value_name = "FILE")]
+    pub view: Option<PathBuf>,
     /// The function that makes the data structure, or sets it up
     #[arg(long, value_name = "FUNCTION")]
     pub init: Option<String>,
@@ -319,6 +330,12 @@ pub struct Linearize {
     /// Write the client that goes wrong to this file, as C
     #[arg(long, value_name = "FILE")]
     pub client: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+pub enum NodeMemory {
+    Gc,
+    Manual,
 }
 
 fn named_bound(text: &str) -> Result<(String, u32), String> {

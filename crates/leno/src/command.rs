@@ -1,6 +1,6 @@
 //! What each command does, and with which exit code it ends.
 
-use crate::arguments::{Calls, Check, Command, Dump, EmitC, Linearize, Mode, Replay, Run, Sources};
+use crate::arguments::{Calls, Check, Command, Dump, EmitC, Linearize, Mode, NodeMemory, Replay, Run, Sources};
 use crate::memory::MemoryLimit;
 use crate::prediction::{execute_predict, execute_record, standard_input};
 use crate::proofs::{Claimed, execute_prove, execute_verify, write_proof};
@@ -161,7 +161,7 @@ fn execute_linearize(linearize: &Linearize) -> Result<Status, Status> {
     let (cancel, progress) = (Cancel::default(), leno::Progress::default());
     let memory = MemoryLimit::watch(linearize.memory, &cancel, &progress);
     stop_on_interrupt(&cancel);
-    let options = LinearizeOptions {
+    let mut options = LinearizeOptions {
         names: leno::OperationNames {
             operations: linearize.operations.clone(),
             initialisation: linearize.init.clone(),
@@ -184,15 +184,18 @@ fn execute_linearize(linearize: &Linearize) -> Result<Status, Status> {
             ..ReplayOptions::default()
         }),
         cancel,
+        reuses_nodes: linearize.node_memory == Some(NodeMemory::Manual),
     };
-    let found = leno::linearize(&linearize.program.files, &options).map_err(|error| {
-        say(&match error {
-            LinearizeError::Mistake(mistake) => format!("{mistake}\n"),
-            LinearizeError::Unreadable(failure) => failure.to_string(),
-            LinearizeError::NoFile(error) => format!("error: cannot write a client down: {error}\n"),
-        });
-        Status::BadInput
-    })?;
+    let begun = std::time::Instant::now();
+    let no_proof = match &linearize.spec {
+        Some(spec) => match prove_linearizable(linearize, &options, spec)? {
+            Ok(()) => return Ok(Status::Program(0)),
+            Err(no_proof) => Some(no_proof),
+        },
+        None => None,
+    };
+    options.timeout = options.timeout.map(|timeout| timeout.saturating_sub(begun.elapsed()));
+    let found = leno::linearize(&linearize.program.files, &options).map_err(|error| unreadable(&error))?;
     memory.release();
     if let (Linearized::Violated { client, .. }, Some(path)) = (&found, &linearize.client) {
         write_file(path, client)?;
@@ -216,8 +219,60 @@ fn execute_linearize(linearize: &Linearize) -> Result<Status, Status> {
             (text + "  = help: fewer threads or calls, or more time with --timeout\n", Status::NoVerdict)
         }
     };
+    let (text, status) = match no_proof {
+        Some(no_proof) if status != Status::Violation => {
+            let text = text.replacen("HOLDS: ", "  = in bounds: ", 1).replacen("UNKNOWN: ", "  = in bounds: ", 1);
+            (format!("UNKNOWN: not proved for any number of threads: {no_proof}\n{text}"), Status::NoVerdict)
+        }
+        _ => (text, status),
+    };
     print(&text)?;
     Ok(status)
+}
+
+fn unreadable(error: &LinearizeError) -> Status {
+    say(&match error {
+        LinearizeError::Mistake(mistake) => format!("{mistake}\n"),
+        LinearizeError::Unreadable(failure) => failure.to_string(),
+        LinearizeError::NoFile(error) => format!("error: cannot write a client down: {error}\n"),
+    });
+    Status::BadInput
+}
+
+/// The proof for any number of threads: prints it, or says why there is none.
+fn prove_linearizable(
+    linearize: &Linearize,
+    options: &LinearizeOptions,
+    spec: &str,
+) -> Result<Result<(), String>, Status> {
+    let observer = match leno::observer(spec) {
+        Ok(observer) => observer,
+        Err(reason) => {
+            say(&format!("error: {reason}\n  = help: choose stack or queue, or name a file with an observer\n"));
+            return Err(Status::BadInput);
+        }
+    };
+    let memory = linearize.node_memory.map(|memory| match memory {
+        NodeMemory::Gc => leno::NodesAre::Collected,
+        NodeMemory::Manual => leno::NodesAre::Manual,
+    });
+    let start = std::time::Instant::now();
+    let proved = leno::prove_linearizable(&linearize.program.files, options, &observer, memory);
+    match proved.map_err(|error| unreadable(&error))? {
+        Ok(proof) => {
+            print(&leno::linearizability::report(&proof, start.elapsed()))?;
+            Ok(Ok(()))
+        }
+        Err(failed) => {
+            if let (Some(path), Some((_, graph))) = (&linearize.view, &failed.view) {
+                write_file(path, graph)?;
+            }
+            let view = failed
+                .view
+                .map_or(String::new(), |(text, _)| format!("\nThe view in which it ended: {}", text.trim_end()));
+            Ok(Err(format!("{}{view}", failed.reason)))
+        }
+    }
 }
 
 /// A SAFE that assumes sequential consistency says where the program asks for less.

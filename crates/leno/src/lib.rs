@@ -49,6 +49,7 @@
 mod checking;
 mod execution;
 mod library;
+pub mod linearizability;
 mod linearizing;
 mod proving;
 mod reading;
@@ -63,10 +64,12 @@ pub use leno_engine::{
 };
 pub use leno_ir::interp::Ending;
 pub use leno_ir::program::Program;
+pub use leno_linear::proof::memory::Memory as NodesAre;
 pub use leno_linear::{ClientOptions, OperationNames};
 pub use leno_predict::{PredictOptions, Prediction, Verdict as PredictionVerdict};
 pub use leno_report::Steps;
 pub use library::{Uses, open_library};
+pub use linearizability::{observer, prove_linearizable};
 pub use linearizing::{LinearizeError, LinearizeOptions, Linearized, linearize};
 pub use reading::{compile, compile_open, is_boolean};
 pub use verifying::{ProofFile, claim, verify_program};

@@ -18,7 +18,7 @@ use leno_linear::{Client, ClientOptions, Harness, History, Include, Mistake, Ope
 use leno_replay::{ReplayOptions, Replayed};
 use std::fmt::Write;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// More orders than this are not tried one by one.
@@ -40,6 +40,8 @@ pub struct LinearizeOptions {
     pub memory: Option<u64>,
     pub replay: Option<ReplayOptions>,
     pub cancel: Cancel,
+    /// Freed nodes stay readable and are used again, instead of being given back.
+    pub reuses_nodes: bool,
 }
 
 #[derive(Debug)]
@@ -93,7 +95,10 @@ pub fn linearize(files: &[PathBuf], options: &LinearizeOptions) -> Result<Linear
     let operations = Operations::new(&signatures(&inputs[..1], &options.reading)?, &options.names)?;
     check_names(&operations, &options.clients)?;
     let folder = tempfile::Builder::new().prefix("leno-client-").tempdir().map_err(LinearizeError::NoFile)?;
-    let include = Include(files[0].display().to_string());
+    let include = match options.reuses_nodes {
+        true => Include(with_pool(folder.path(), &files[0])?),
+        false => Include(files[0].display().to_string()),
+    };
     let run = Linearizing {
         operations: &operations,
         include: &include,
@@ -124,6 +129,37 @@ pub fn linearize(files: &[PathBuf], options: &LinearizeOptions) -> Result<Linear
         None => Linearized::Holds { clients: decided, left_out, executions: executed, weak_orders: is_weak },
     })
 }
+
+/// A file that includes the user's, whose `malloc` and `free` take nodes from a pool and put them there.
+fn with_pool(folder: &Path, file: &Path) -> Result<String, LinearizeError> {
+    let path = folder.join("with_pool.c");
+    let text = format!("{POOL}#include \"{}\"\n#undef malloc\n#undef free\n", file.display());
+    fs::write(&path, text).map_err(LinearizeError::NoFile)?;
+    Ok(path.display().to_string())
+}
+
+/// Nodes that are freed stay what they are until they are given out again, the last one first.
+const POOL: &str = r#"
+#include <stdlib.h>
+extern void __VERIFIER_atomic_begin(void), __VERIFIER_atomic_end(void);
+static void *leno_pool[64];
+static int leno_pooled;
+static void *leno_allocate(size_t size) {
+    void *node = 0;
+    __VERIFIER_atomic_begin();
+    if (leno_pooled > 0) node = leno_pool[--leno_pooled];
+    __VERIFIER_atomic_end();
+    return node ? node : calloc(1, size);
+}
+static void leno_release(void *node) {
+    if (!node) return;
+    __VERIFIER_atomic_begin();
+    if (leno_pooled < 64) leno_pool[leno_pooled++] = node;
+    __VERIFIER_atomic_end();
+}
+#define malloc leno_allocate
+#define free leno_release
+"#;
 
 fn check_names(operations: &Operations, clients: &ClientOptions) -> Result<(), Mistake> {
     let names: Vec<&str> = operations.all.iter().map(|operation| operation.name.as_str()).collect();

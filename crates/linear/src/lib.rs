@@ -16,6 +16,7 @@ pub mod client;
 pub mod harness;
 pub mod history;
 pub mod operation;
+pub mod proof;
 
 pub use client::{Call, Client, ClientOptions};
 pub use harness::{Harness, Include};

@@ -25,6 +25,7 @@ fn structure(name: &str, operations: &[&str]) -> Structure {
         memory: None,
         replay: Some(leno_replay::ReplayOptions::default()),
         cancel: leno::Cancel::default(),
+        reuses_nodes: false,
     };
     Structure { file: repository(&format!("tests/structures/{name}.c")), options }
 }
@@ -76,6 +77,29 @@ fn treibers_stack() {
     stack().holds(13);
     stack().with("LOST").is_violated(&["not linearizable", "|- push(1)", "sequentially:"]);
     stack().with("ABA").is_violated(&["use after free", "The client:\n  thread 1   push(1), pop()"]);
+}
+
+/// Correct ones are proved, and what the bounded check breaks never is.
+#[test]
+fn proofs_for_any_number_of_threads() {
+    let prove = |structure: &Structure, spec: &str, memory| {
+        let observer = leno::observer(spec).expect("a specification");
+        let files = std::slice::from_ref(&structure.file);
+        leno::prove_linearizable(files, &structure.options, &observer, memory).expect("it can be read")
+    };
+    let stack = || structure("treiber", &["push", "pop"]);
+    let proof = prove(&stack(), "stack", None).expect("a proof");
+    let report = leno::linearizability::report(&proof, std::time::Duration::ZERO);
+    assert!(report.starts_with("SAFE: linearizable, for any number of threads and calls"), "{report}");
+    for (definition, memory) in [("LOST", None), ("ABA", None), ("ABA", Some(leno::NodesAre::Manual))] {
+        let broken = stack().with(definition);
+        assert!(matches!(broken.check(), Linearized::Violated { .. }), "{definition}");
+        assert!(prove(&broken, "stack", memory).is_err(), "{definition}");
+    }
+    let queue = || structure("two_lock_queue", &["enqueue", "dequeue"]).init("queue_init");
+    assert!(prove(&queue(), "queue", None).is_err());
+    assert!(prove(&queue().with("ONE_LOCK_LESS"), "queue", None).is_err());
+    assert!(leno::observer("heap").is_err());
 }
 
 #[test]
