@@ -140,6 +140,7 @@ impl Search<'_, '_> {
         };
         let Some(goal) = self.token.reached() else { return unconfirmed("the model violates nothing") };
         let plan = plan(&self.unroller, &mut self.token);
+        if std::env::var("LAZY_DEBUG").is_ok() { eprintln!("{goal:?} {plan:?}"); for p in &self.token.passes { if self.token.solver.value(p.passes) { eprintln!("{p:?} w {:?} r {:?}", (self.unroller.writes[p.from].thread, self.unroller.writes[p.from].depth), (self.unroller.reads[p.to].thread, self.unroller.reads[p.to].depth)); } } }
         match follow(&self.unroller, &self.token, &plan, goal) {
             Ok((witness, is_tainted)) => Verdict::Unsafe(Box::new(Counterexample { witness, is_tainted })),
             Err(why) => unconfirmed(&why),

@@ -285,7 +285,7 @@ impl Unroller<'_> {
             return Err(Refused::new("memory is allocated whose size is not constant"));
         };
         let word = u32::from(self.efsm.program().model.pointer_bits());
-        let count = state.allocated[site];
+        let count = state.counts[site];
         let (mut address, mut fits) = (self.terms.bits(word, 0), Term::FALSE);
         for (number, id) in instances.iter().enumerate() {
             let number = self.terms.bits(8, number as u128);
@@ -313,7 +313,7 @@ impl Unroller<'_> {
         self.give_up(place, path, format!("more than {} objects are allocated at one place", instances.len()));
         self.restrict(state, fits);
         let one = self.terms.bits(8, 1);
-        Rc::make_mut(&mut state.allocated)[site] = self.terms.add(count, one);
+        Rc::make_mut(&mut state.counts)[site] = self.terms.add(count, one);
         self.set_fitted(state, place.func, dst, Some(address));
         Ok(())
     }

@@ -47,6 +47,9 @@ impl Refused {
     }
 }
 
+/// More threads than this are not laid out.
+const MOST_THREADS: usize = 64;
+
 /// More cells than this are too many to pass from thread to thread.
 const MOST_CELLS: usize = 1 << 14;
 
@@ -90,8 +93,8 @@ impl Instance {
 #[derive(Clone, Debug)]
 pub struct ThreadShape {
     pub root: FuncId,
-    /// Where it is started, and how many have been started there before; none for the main thread.
-    pub created: Option<(Place, u32)>,
+    /// Who starts it, where, and how many it has started there before; none for the main thread.
+    pub created: Option<(ThreadIndex, Place, u32)>,
 }
 
 /// The cells that are not memory of the program: who has been started, who has finished.
@@ -115,8 +118,6 @@ pub struct Layout<'p> {
     pub sites: BTreeMap<(ThreadIndex, Place), Vec<InstanceId>>,
     pub threads: IndexVec<ThreadIndex, ThreadShape>,
     pub thread_cells: IndexVec<ThreadIndex, ThreadCells>,
-    /// How many threads have been started at a place: a cell of [`Layout::CONTROL`].
-    pub started_at: BTreeMap<Place, usize>,
     pub special_mutexes: ObjectSet,
     given: Vec<Vec<u8>>,
     grains: BTreeMap<AbstractId, Grain>,
@@ -164,7 +165,6 @@ impl<'p> Layout<'p> {
             sites: BTreeMap::new(),
             threads: IndexVec::new(),
             thread_cells: IndexVec::new(),
-            started_at: BTreeMap::new(),
             special_mutexes: special_mutexes(facts.program(), facts.points_to()),
             given: Vec::new(),
             grains: BTreeMap::new(),
@@ -197,23 +197,29 @@ impl<'p> Layout<'p> {
         let program = self.program();
         let root = program.entry.ok_or_else(|| Refused::new("the program has no entry"))?;
         self.threads.push(ThreadShape { root, created: None });
-        let facts = self.efsm.facts;
-        for edge in facts.calls().edges().iter().filter(|edge| edge.kind == CallKind::Spawn) {
-            if !facts.points_to().is_reached(edge.place.func) {
-                continue;
+        let (facts, mut next) = (self.efsm.facts, 0);
+        while let Some(parent) = self.threads.get(ThreadIndex(next)) {
+            let runs = facts.calls().calls().reachable([parent.root]);
+            let starts = facts.calls().edges().iter().filter(|edge| edge.kind == CallKind::Spawn);
+            for edge in starts.filter(|edge| runs[edge.place.func.index()]) {
+                let count = if facts.executions().of(edge.place) == Times::Once { 1 } else { most };
+                // (Threads that are not here are gaps where they are started.)
+                let room = MOST_THREADS.saturating_sub(self.threads.len()) as u32;
+                for number in 0..count.min(room) {
+                    let created = Some((ThreadIndex(next), edge.place, number));
+                    self.threads.push(ThreadShape { root: edge.callee, created });
+                }
             }
-            let count = if facts.executions().of(edge.place) == Times::Once { 1 } else { most };
-            for number in 0..count {
-                self.threads.push(ThreadShape { root: edge.callee, created: Some((edge.place, number)) });
-            }
+            next += 1;
         }
         Ok(())
     }
 
-    /// The thread that is the next one to be started at a place, by how many were started there before.
-    pub fn started_by(&self, place: Place) -> Vec<(ThreadIndex, u32)> {
+    /// The threads that a thread may start at a place, by how many it has started there before.
+    pub fn started_by(&self, parent: ThreadIndex, place: Place) -> Vec<(ThreadIndex, u32)> {
         let numbered = self.threads.iter_enumerated().filter_map(|(index, thread)| Some((index, thread.created?)));
-        numbered.filter(|(_, (created, _))| *created == place).map(|(index, (_, number))| (index, number)).collect()
+        let own = numbered.filter(|(_, (by, at, _))| *by == parent && *at == place);
+        own.map(|(index, (_, _, number))| (index, number)).collect()
     }
 
     fn add_control(&mut self) {
@@ -226,9 +232,6 @@ impl<'p> Layout<'p> {
         for _ in &self.threads {
             let (started, finished, joined) = (add(1), add(1), add(1));
             self.thread_cells.push(ThreadCells { started, finished, joined, result: add(word) });
-        }
-        for (place, _) in self.threads.iter().filter_map(|thread| thread.created) {
-            self.started_at.entry(place).or_insert_with(|| add(8));
         }
         self.instances.push(Instance {
             base: 0,

@@ -35,8 +35,8 @@ pub struct State {
     pub memory: Memory,
     /// How often each read-write lock is held for reading, by the address of the lock.
     pub reading: Rc<BTreeMap<u64, Term>>,
-    /// How many objects have been allocated at each place, in the order of [`Layout::sites`].
-    pub allocated: Rc<Vec<Term>>,
+    /// How many objects it has allocated, and how many threads it has started, at each place: 8 bits each.
+    pub counts: Rc<Vec<Term>>,
 }
 
 impl State {
@@ -110,7 +110,7 @@ impl State {
             frames,
             memory,
             reading: Rc::new(reading),
-            allocated: merge_rows(terms, condition, &self.allocated, &other.allocated),
+            counts: merge_rows(terms, condition, &self.counts, &other.counts),
         }
     }
 }

@@ -58,7 +58,7 @@ impl Unroller<'_> {
         start: &Expr,
         args: &[Expr],
     ) -> Result<(), Refused> {
-        let candidates = self.layout.started_by(place);
+        let candidates = self.layout.started_by(self.thread, place);
         let roots: Vec<_> = candidates.iter().map(|(thread, _)| self.layout.threads[*thread].root).collect();
         if roots.windows(2).any(|pair| pair[0] != pair[1]) || self.efsm.facts.calls().is_unknown(place) {
             return Err(Refused::new("a thread whose function is not known"));
@@ -68,8 +68,8 @@ impl Unroller<'_> {
         for arg in args {
             values.push(self.evaluate(state, place.func, arg)?);
         }
-        let counter = *self.layout.started_at.get(&place).ok_or_else(|| Refused::new("a thread that is nowhere"))?;
-        let count = state.cell(Layout::CONTROL, counter);
+        let counter = *self.sites.get(&place).ok_or_else(|| Refused::new("a thread that is nowhere"))?;
+        let count = state.counts[counter];
         let (mut stored, mut fits) = (self.handle(ThreadIndex(0)), Term::FALSE);
         let mut started = Vec::new();
         for (thread, number) in &candidates {
@@ -97,7 +97,7 @@ impl Unroller<'_> {
         }
         let one = self.terms.bits(8, 1);
         let more = self.terms.add(count, one);
-        state.set_cell(Layout::CONTROL, counter, more);
+        Rc::make_mut(&mut state.counts)[counter] = more;
         Ok(())
     }
 

@@ -30,7 +30,7 @@ use leno_logic::literal::Lit;
 use leno_logic::order::{Chain, Node};
 use leno_logic::solver::Solver;
 use leno_logic::term::Term;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A token that may be passed.
 #[derive(Clone, Copy, Debug)]
@@ -179,14 +179,18 @@ impl Token {
         let new_writes = unroller.writes.iter().enumerate().skip(self.writes.len());
         points.extend(new_writes.map(|(index, write)| (write.depth, true, index)));
         points.sort_unstable();
+        let mut nodes: BTreeMap<(bool, usize), Node> = BTreeMap::new();
         for (_, is_write, index) in points {
             let thread = if is_write { unroller.writes[index].thread } else { unroller.reads[index].thread };
-            let node = self.solver.add_node(self.chains[thread]);
+            nodes.insert((is_write, index), self.solver.add_node(self.chains[thread]));
+        }
+        for ((is_write, index), node) in nodes {
             let ladder = Ladder::new(&mut self.solver);
             if is_write {
                 self.writes.push(Point { node, ladder });
                 continue;
             }
+            let thread = unroller.reads[index].thread;
             let ReadSync { arrives, acquires, ref incoming, .. } = unroller.reads[index];
             let acquires = self.solver.literal(&unroller.terms, acquires);
             let arrives = self.solver.literal(&unroller.terms, arrives);

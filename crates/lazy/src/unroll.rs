@@ -128,6 +128,7 @@ pub struct Unroller<'p> {
     pub undefined: Vec<Term>,
     pub constraints: Vec<Term>,
     pub(crate) call_sites: Vec<Place>,
+    /// The number of each place where something is allocated or a thread is started.
     pub(crate) sites: BTreeMap<Place, usize>,
     /// The thread and depth at which something is being executed.
     pub(crate) thread: ThreadIndex,
@@ -158,9 +159,10 @@ impl<'p> Unroller<'p> {
             });
         }
         let mut sites = BTreeMap::new();
-        for (_, place) in layout.sites.keys() {
+        let starts = layout.threads.iter().filter_map(|thread| Some(thread.created?.1));
+        for place in layout.sites.keys().map(|(_, place)| *place).chain(starts) {
             let next = sites.len();
-            sites.entry(*place).or_insert(next);
+            sites.entry(place).or_insert(next);
         }
         let mut unroller = Unroller {
             efsm,
@@ -200,7 +202,7 @@ impl<'p> Unroller<'p> {
             *argument = self.terms.bits(width, value);
         }
         let (one, zero) = (self.terms.bits(1, 1), self.terms.bits(8, 0));
-        let allocated = Rc::new(vec![zero; self.sites.len()]);
+        let counts = Rc::new(vec![zero; self.sites.len()]);
         for thread in self.threads.ids() {
             let root = self.layout.threads[thread].root;
             let mut frames = vec![None; self.efsm.program().functions.len()];
@@ -215,7 +217,7 @@ impl<'p> Unroller<'p> {
                 frames,
                 memory: memory.clone(),
                 reading: Rc::default(),
-                allocated: allocated.clone(),
+                counts: counts.clone(),
             };
             for slot in self.efsm.program().functions[root].slots.ids() {
                 let Some(id) = self.layout.slot(thread, root, slot) else { continue };

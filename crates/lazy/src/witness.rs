@@ -200,3 +200,10 @@ pub fn follow(unroller: &Unroller<'_>, token: &Token, plan: &Plan, goal: Goal) -
     let is_tainted = run.follower.machine.is_tainted();
     Ok((run.follower.into_witness(claim), is_tainted))
 }
+
+impl std::fmt::Debug for Plan {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        writeln!(out, "{}", self.switches())?;
+        self.steps.iter().try_for_each(|step| writeln!(out, "{step:?}"))
+    }
+}
