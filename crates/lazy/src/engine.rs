@@ -3,7 +3,7 @@
 
 use crate::efsm::Efsm;
 use crate::layout::Copies;
-use crate::token::Token;
+use crate::token::{Reductions, Token};
 use crate::unroll::Unroller;
 use crate::witness::{follow, plan};
 use leno_engine::{
@@ -25,11 +25,12 @@ pub struct LazyEngine {
     /// How many threads one place may start, and how many objects a thread may allocate at one place.
     pub threads: u32,
     pub allocations: u32,
+    pub reductions: Reductions,
 }
 
 impl Default for LazyEngine {
     fn default() -> LazyEngine {
-        LazyEngine { depth: None, threads: 8, allocations: 4 }
+        LazyEngine { depth: None, threads: 8, allocations: 4, reductions: Reductions::default() }
     }
 }
 
@@ -56,7 +57,7 @@ impl Engine for LazyEngine {
                 return Outcome { verdict, covered: Covered::nothing(), assumptions: Vec::new(), statistics };
             }
         };
-        let token = Token::new(&unroller, &context.limits);
+        let token = Token::new(&unroller, self.reductions, &context.limits);
         Search { engine: self, facts, task, context, unroller, token, solving: Duration::ZERO, unrolling: Duration::ZERO }
             .run()
     }
@@ -111,11 +112,19 @@ impl Search<'_, '_> {
 
     fn look(&mut self, more: Lit, depth: u32) -> Found {
         let limits = &self.context.limits;
-        for is_plain in [true, false] {
-            match self.token.solve(more, is_plain, limits) {
-                Answer::Unsatisfiable => {}
-                Answer::Unknown(stop) => return Found::Verdict(limit(stop)),
-                Answer::Satisfiable => return Found::Verdict(self.violation(depth)),
+        match self.token.solve(more, false, limits) {
+            Answer::Unsatisfiable => {}
+            Answer::Unknown(stop) => return Found::Verdict(limit(stop)),
+            Answer::Satisfiable => {
+                // (The interpreter takes undefined values to be zero.)
+                return Found::Verdict(match self.token.solve(more, true, limits) {
+                    Answer::Satisfiable => self.violation(depth),
+                    Answer::Unknown(stop) => limit(stop),
+                    Answer::Unsatisfiable => Verdict::unknown(
+                        format!("a violation at depth {depth} that depends on an undefined value"),
+                        "--engine explore tries which values matter",
+                    ),
+                });
             }
         }
         let gaps: Vec<_> = self.unroller.gaps.iter().map(|gap| gap.path).collect();
@@ -140,7 +149,6 @@ impl Search<'_, '_> {
         };
         let Some(goal) = self.token.reached() else { return unconfirmed("the model violates nothing") };
         let plan = plan(&self.unroller, &mut self.token);
-        if std::env::var("LAZY_DEBUG").is_ok() { eprintln!("{goal:?} {plan:?}"); for p in &self.token.passes { if self.token.solver.value(p.passes) { eprintln!("{p:?} w {:?} r {:?}", (self.unroller.writes[p.from].thread, self.unroller.writes[p.from].depth), (self.unroller.reads[p.to].thread, self.unroller.reads[p.to].depth)); } } }
         match follow(&self.unroller, &self.token, &plan, goal) {
             Ok((witness, is_tainted)) => Verdict::Unsafe(Box::new(Counterexample { witness, is_tainted })),
             Err(why) => unconfirmed(&why),
@@ -185,6 +193,8 @@ impl Search<'_, '_> {
         statistics.count("reads", self.unroller.reads.len() as u64);
         statistics.count("writes", self.unroller.writes.len() as u64);
         statistics.count("pairs", self.token.counts.pairs);
+        statistics.count("locked_out", self.token.counts.locked_out);
+        statistics.count("out_of_order", self.token.counts.out_of_order);
         statistics.count("terms", self.unroller.terms.len() as u64);
         statistics.count("conflicts", self.token.solver.statistics().conflicts);
         statistics.time("unrolling", self.unrolling);

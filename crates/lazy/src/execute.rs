@@ -92,7 +92,9 @@ impl Unroller<'_> {
     /// Something goes wrong unless `good`; the thread goes on only where it does not.
     pub(crate) fn require(&mut self, place: Place, state: &mut State, kind: ViolationKind, good: Term) {
         let bad = self.terms.not(good);
-        let condition = self.terms.and2(state.path, bad);
+        // (Nothing that happens after its last visible step matters: it keeps the token. S4 of the paper's table 2.)
+        let is_here = self.terms.or2(state.token, state.is_new);
+        let condition = self.terms.and(&[state.path, bad, is_here]);
         if condition != Term::FALSE && self.properties.covers(kind) {
             let (thread, depth) = (self.thread, self.depth);
             self.violations.push(Violation { thread, depth, place, kind, condition });

@@ -33,6 +33,7 @@ mod unroll;
 mod witness;
 
 pub use engine::LazyEngine;
+pub use token::Reductions;
 pub use show::Picture;
 
 use efsm::Efsm;

@@ -21,6 +21,8 @@ pub struct Footprint {
     pub is_atomic: bool,
     /// If it is a step on a synchronisation object.
     pub object_use: Option<ObjectUse>,
+    /// Whether these bytes are all that it depends on and changes.
+    pub is_whole: bool,
 }
 
 impl Footprint {
@@ -30,6 +32,18 @@ impl Footprint {
             (Some(own), Some(other)) => own.races(other),
             _ => (self.writes || other.writes) && !(self.is_atomic && other.is_atomic),
         }
+    }
+
+    /// That two steps commute: neither sees what the other one does.
+    pub fn commutes(&self, terms: &mut Terms, other: &Footprint) -> Term {
+        if !self.is_whole || !other.is_whole {
+            return Term::FALSE;
+        }
+        if !self.writes && !other.writes {
+            return Term::TRUE;
+        }
+        let overlaps = self.overlaps(terms, other);
+        terms.not(overlaps)
     }
 
     /// That two accesses have a byte in common.
@@ -50,10 +64,10 @@ impl Footprint {
 }
 
 impl Unroller<'_> {
-    /// What the visible step at a place accesses, where races are looked for.
+    /// What the visible step at a place accesses, if it is a single access outside of atomic sections.
     pub(crate) fn footprint(&mut self, place: Place, state: &mut State) -> Option<Footprint> {
         let none = self.terms.bits(8, 0);
-        if !self.properties.race || self.terms.eq(state.section, none) != Term::TRUE {
+        if self.terms.eq(state.section, none) != Term::TRUE {
             return None;
         }
         let op = &self.efsm.instr(place)?.op;
@@ -74,7 +88,8 @@ impl Unroller<'_> {
         };
         let address = self.evaluate(state, place.func, pointer).ok()?;
         let extents = vec![(Term::TRUE, address, bytes)];
-        Some(Footprint { place, path: state.path, extents, writes, is_atomic, object_use })
+        let is_whole = !matches!(op, Op::Spawn { .. });
+        Some(Footprint { place, path: state.path, extents, writes, is_atomic, object_use, is_whole })
     }
 
     /// The beginning or end of a life is a write of the whole object.
@@ -98,6 +113,7 @@ impl Unroller<'_> {
             }
             _ => return None,
         }
-        Some(Footprint { place, path: state.path, extents, writes: true, is_atomic: false, object_use: None })
+        let (path, writes, is_atomic) = (state.path, true, false);
+        Some(Footprint { place, path, extents, writes, is_atomic, object_use: None, is_whole: false })
     }
 }

@@ -28,6 +28,8 @@ pub struct State {
     pub path: Term,
     /// That it holds the token.
     pub token: Term,
+    /// That it has made no visible step yet.
+    pub is_new: Term,
     /// In how many atomic sections it is: 8 bits.
     pub section: Term,
     /// By function, while it is active.
@@ -106,6 +108,7 @@ impl State {
         State {
             path: terms.or2(self.path, other.path),
             token: terms.ite(condition, self.token, other.token),
+            is_new: terms.ite(condition, self.is_new, other.is_new),
             section: terms.ite(condition, self.section, other.section),
             frames,
             memory,

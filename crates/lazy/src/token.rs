@@ -24,6 +24,7 @@ use crate::layout::ThreadIndex;
 use crate::unroll::{ReadSync, Unroller, WriteSync};
 use leno_engine::Reported;
 use leno_ir::index::IndexVec;
+use leno_ir::program::{Op, Place};
 use leno_logic::core::Answer;
 use leno_logic::limits::Limits;
 use leno_logic::literal::Lit;
@@ -86,17 +87,39 @@ impl Ladder {
 struct Point {
     node: Node,
     ladder: Ladder,
+    /// Of a `read_sync`: that it may be out of order.
+    is_exempt: Option<Lit>,
+}
+
+/// Which passes are left out, since there are others in their place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reductions {
+    /// Passes between threads that hold the same lock (the paper's MTX).
+    pub locksets: bool,
+    /// Passes from a step to one of a thread with a smaller number that commutes with it: the other order will do.
+    pub order: bool,
+}
+
+impl Default for Reductions {
+    fn default() -> Reductions {
+        Reductions { locksets: true, order: true }
+    }
 }
 
 /// What has been counted.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Counts {
     pub pairs: u64,
+    pub locked_out: u64,
+    pub out_of_order: u64,
     pub equalities: u64,
 }
 
 pub struct Token {
     pub solver: Solver,
+    reductions: Reductions,
+    /// At most one pass may be out of order.
+    exempt: Ladder,
     chains: IndexVec<ThreadIndex, Chain>,
     reads: Vec<Point>,
     writes: Vec<Point>,
@@ -115,7 +138,7 @@ pub struct Token {
 }
 
 impl Token {
-    pub fn new(unroller: &Unroller<'_>, limits: &Limits) -> Token {
+    pub fn new(unroller: &Unroller<'_>, reductions: Reductions, limits: &Limits) -> Token {
         let mut solver = Solver::default().within(limits);
         let chains = unroller.threads.iter().map(|_| solver.add_chain()).collect();
         let mut starts = IndexVec::new();
@@ -126,8 +149,11 @@ impl Token {
             starts.push((ladder, 0));
         }
         let plain = solver.new_literal();
+        let exempt = Ladder::new(&mut solver);
         Token {
             solver,
+            reductions,
+            exempt,
             chains,
             reads: Vec::new(),
             writes: Vec::new(),
@@ -152,7 +178,7 @@ impl Token {
         for to in 0..unroller.reads.len() {
             let first = if to >= old.0 { 0 } else { old.1 };
             for from in first..unroller.writes.len() {
-                if unroller.reads[to].thread != unroller.writes[from].thread {
+                if unroller.reads[to].thread != unroller.writes[from].thread && !self.are_locked_out(unroller, from, to) {
                     let passes = self.add_pass(unroller, from, to);
                     new_sources[to].push(passes);
                     new_goals.extend(self.races(unroller, reported, self.passes.len() - 1));
@@ -187,7 +213,7 @@ impl Token {
         for ((is_write, index), node) in nodes {
             let ladder = Ladder::new(&mut self.solver);
             if is_write {
-                self.writes.push(Point { node, ladder });
+                self.writes.push(Point { node, ladder, is_exempt: None });
                 continue;
             }
             let thread = unroller.reads[index].thread;
@@ -204,7 +230,7 @@ impl Token {
                 let is_started = self.solver.literal(&unroller.terms, is_started);
                 self.solver.add_clause(&[!acquires, is_started]);
             }
-            self.reads.push(Point { node, ladder });
+            self.reads.push(Point { node, ladder, is_exempt: None });
         }
     }
 
@@ -224,14 +250,68 @@ impl Token {
         self.reads[to].ladder.add(&mut self.solver, passes);
         self.writes[from].ladder.add(&mut self.solver, passes);
         self.solver.add_guarded_edge(passes, self.writes[from].node, self.reads[to].node);
+        if self.reductions.order {
+            self.keep_order(unroller, passes, from, to);
+        }
         self.passes.push(Pass { passes, from, to });
         passes
+    }
+
+    /// Whether locks keep the one thread from being where the token is released while the other one acquires it.
+    fn are_locked_out(&mut self, unroller: &Unroller<'_>, from: usize, to: usize) -> bool {
+        let locksets = unroller.efsm.facts.locksets();
+        let after = |place: &Place| Place { index: place.index + 1, ..*place };
+        // (After a call or at the end of a block, a thread is elsewhere.)
+        let goes_on = |place: &Place| match unroller.efsm.instr(*place).map(|instr| &instr.op) {
+            None | Some(Op::Call { .. }) => false,
+            Some(_) => true,
+        };
+        let (here, there) = (&unroller.writes[from].places, &unroller.reads[to].places);
+        let excluded = self.reductions.locksets
+            && here.iter().all(|one| goes_on(one) && there.iter().all(|other| locksets.excludes(after(one), *other)));
+        self.counts.locked_out += u64::from(excluded);
+        excluded
+    }
+
+    /// A step is not followed by one of a thread with a smaller number that commutes with it. Every execution has an
+    /// equivalent one in which that is so: the first in the order of thread numbers. What is looked for may need its last
+    /// step to be the last one, so one pass is exempt.
+    fn keep_order(&mut self, unroller: &mut Unroller<'_>, passes: Lit, from: usize, to: usize) {
+        let (write, read) = (&unroller.writes[from], &unroller.reads[to]);
+        if read.thread > write.thread {
+            return;
+        }
+        let mut commuting = Vec::new();
+        for last in &write.last {
+            for next in &read.next {
+                let commutes = last.commutes(&mut unroller.terms, next);
+                commuting.push(unroller.terms.and(&[last.path, next.path, commutes]));
+            }
+        }
+        let commuting = unroller.terms.or(&commuting);
+        if commuting == Term::FALSE {
+            return;
+        }
+        self.counts.out_of_order += 1;
+        let commuting = self.solver.literal(&unroller.terms, commuting);
+        let is_exempt = match self.reads[to].is_exempt {
+            Some(lit) => lit,
+            None => {
+                let lit = self.solver.new_literal();
+                self.exempt.add(&mut self.solver, lit);
+                *self.reads[to].is_exempt.insert(lit)
+            }
+        };
+        self.solver.add_clause(&[!passes, !commuting, is_exempt]);
     }
 
     /// The races that a pass may be.
     fn races(&mut self, unroller: &mut Unroller<'_>, reported: &BTreeSet<Reported>, pass: usize) -> Vec<(Goal, Lit)> {
         let Pass { passes, from, to } = self.passes[pass];
         let mut found = Vec::new();
+        if !unroller.properties.race {
+            return found;
+        }
         for last in 0..unroller.writes[from].last.len() {
             for next in 0..unroller.reads[to].next.len() {
                 let (first, second) = (&unroller.writes[from].last[last], &unroller.reads[to].next[next]);

@@ -73,6 +73,8 @@ pub struct ReadSync {
     pub incoming: Vec<(InstanceId, usize, Term)>,
     /// What it is about to access.
     pub next: Vec<Footprint>,
+    /// Where it may be.
+    pub places: Vec<Place>,
 }
 
 /// `write_sync` of a thread at a depth.
@@ -87,6 +89,8 @@ pub struct WriteSync {
     pub outgoing: Memory,
     /// What it has just accessed.
     pub last: Vec<Footprint>,
+    /// The steps that it may have made.
+    pub places: Vec<Place>,
     /// The threads that it has just started.
     pub starts: Vec<(ThreadIndex, Term)>,
 }
@@ -214,6 +218,7 @@ impl<'p> Unroller<'p> {
                 path: self.threads[thread].started,
                 token: if is_main { Term::TRUE } else { Term::FALSE },
                 section: zero,
+                is_new: if is_main { Term::FALSE } else { Term::TRUE },
                 frames,
                 memory: memory.clone(),
                 reading: Rc::default(),
@@ -386,7 +391,7 @@ impl<'p> Unroller<'p> {
                 incoming.push((id, cell, self.terms.variable(Sort::Bits(shape.bits), "incoming")));
             }
         }
-        for (_, state) in states {
+        for (_, state) in states.iter_mut() {
             for (id, cell, value) in &incoming {
                 let new = match state.token {
                     Term::FALSE => *value,
@@ -397,7 +402,8 @@ impl<'p> Unroller<'p> {
             }
             state.token = self.terms.or2(state.token, acquires);
         }
-        self.reads.push(ReadSync { thread, depth, arrives, acquires, incoming, next });
+        let places = states.iter().map(|(place, _)| *place).collect();
+        self.reads.push(ReadSync { thread, depth, arrives, acquires, incoming, next, places });
     }
 
     /// The thread may release the token, unless it is in an atomic section. Its steps are those from `first` on.
@@ -433,9 +439,10 @@ impl<'p> Unroller<'p> {
         }
         let releases = self.terms.variable(Sort::Bool, "releases");
         let keeps = self.terms.not(releases);
-        after.iter_mut().for_each(|(_, state)| state.token = keeps);
+        after.iter_mut().for_each(|(_, state)| (state.token, state.is_new) = (keeps, Term::FALSE));
         let starts = self.steps[first..].iter().flat_map(|step| step.starts.clone()).collect();
-        self.writes.push(WriteSync { thread, depth, arrives, releases, outgoing, last, starts });
+        let places = self.steps[first..].iter().map(|step| step.place).collect();
+        self.writes.push(WriteSync { thread, depth, arrives, releases, outgoing, last, places, starts });
     }
 }
 
