@@ -19,7 +19,7 @@
 //! | `witness` | the interpreter follows a model to the violation |
 //! | `engine` | the contract that all engines share |
 
-mod efsm;
+pub mod efsm;
 mod engine;
 mod execute;
 mod layout;
