@@ -97,7 +97,7 @@ impl Unroller<'_> {
         let condition = self.terms.and(&[state.path, bad, is_here]);
         if condition != Term::FALSE && self.properties.covers(kind) {
             let (thread, depth) = (self.thread, self.depth);
-            self.violations.push(Violation { thread, depth, place, kind, condition });
+            self.violations.push(Violation { thread, depth, place, condition });
         }
         self.restrict(state, good);
     }

@@ -15,7 +15,6 @@ use crate::races::Footprint;
 use crate::state::{Frame, Memory, State};
 use leno_engine::Properties;
 use leno_ir::index::{Idx, IndexVec};
-use leno_ir::interp::ViolationKind;
 use leno_ir::program::{BlockId, FuncId, Place, Span};
 use leno_logic::term::{Sort, Term, Terms};
 use std::collections::BTreeMap;
@@ -28,7 +27,6 @@ pub struct Violation {
     /// The depth of the step that goes wrong.
     pub depth: u32,
     pub place: Place,
-    pub kind: ViolationKind,
     pub condition: Term,
 }
 

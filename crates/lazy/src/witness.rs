@@ -169,7 +169,7 @@ pub fn follow(unroller: &Unroller<'_>, token: &Token, plan: &Plan, goal: Goal) -
     let claim = match goal {
         Goal::Violation(index) => {
             let violation = &unroller.violations[index];
-            let is_last = |step: &Planned| step.thread == violation.thread && step.depth < violation.depth;
+            let is_last = |step: &Planned| step.thread == violation.thread && step.depth <= violation.depth;
             let count = plan.steps.iter().rposition(is_last).map_or(0, |last| last + 1);
             // (A thread that has made no step yet was started by one.)
             let started = plan.steps.iter().position(|step| step.starts == Some(violation.thread));

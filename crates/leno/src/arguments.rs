@@ -149,6 +149,12 @@ pub struct Check {
     /// Lazy: let no thread make more steps than this, instead of as many as it takes
     #[arg(long, value_name = "N")]
     pub depth: Option<u32>,
+    /// Lazy: also pass the token between threads that hold the same lock, to see what locksets are good for
+    #[arg(long)]
+    pub no_mtx: bool,
+    /// Lazy: also pass the token where the other order of two steps would do
+    #[arg(long)]
+    pub no_por: bool,
     /// Staged: what becomes of local control and data flow
     #[arg(long, value_enum, default_value_t = Mode::Summaries)]
     pub mode: Mode,

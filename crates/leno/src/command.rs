@@ -108,7 +108,8 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
         },
         calls: check.calls.into(),
     };
-    let lazy = leno_lazy::LazyEngine { depth: check.depth, ..leno_lazy::LazyEngine::default() };
+    let reductions = leno_lazy::Reductions { locksets: !check.no_mtx, order: !check.no_por };
+    let lazy = leno_lazy::LazyEngine { depth: check.depth, reductions, ..leno_lazy::LazyEngine::default() };
     let bounds = Bounds {
         unwinding,
         context_switches: check.context_bound,
