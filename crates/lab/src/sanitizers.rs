@@ -23,6 +23,9 @@ pub struct Plan {
 /// Runs that hang are a deadlock, and after so many of them the others are left out: each costs the limit.
 const MOST_HANGS: u32 = 3;
 
+/// Runs a program again and again.
+const REPEATED: &str = include_str!("repeated.c");
+
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Sanitizer {
     Thread,
@@ -34,8 +37,8 @@ impl Sanitizer {
 
     fn flags(self) -> [&'static str; 3] {
         match self {
-            Sanitizer::Thread => ["-fsanitize=thread", "-O1", "-g"],
-            Sanitizer::Address => ["-fsanitize=address", "-O1", "-g"],
+            Sanitizer::Thread => ["-fsanitize=thread", "-O1", "-Dmain=program_main"],
+            Sanitizer::Address => ["-fsanitize=address", "-O1", "-Dmain=program_main"],
         }
     }
 
@@ -61,14 +64,14 @@ pub enum Verdict {
 /// Runs a program under both sanitizers, and checks it for what they report.
 pub fn compare(text: &str, plan: Plan, leno: &Leno) -> Result<Compared, String> {
     let scratch = Scratch::new();
-    let (file, native) = (scratch.path("program.c"), scratch.path("native.c"));
-    for (path, text) in [(&file, text), (&native, leno_generate::NATIVE)] {
+    let (file, native, repeated) = (scratch.path("program.c"), scratch.path("native.c"), scratch.path("repeated.c"));
+    for (path, text) in [(&file, text), (&native, leno_generate::NATIVE), (&repeated, REPEATED)] {
         std::fs::write(path, text).map_err(|error| error.to_string())?;
     }
     let mut reported: BTreeMap<&'static str, String> = BTreeMap::new();
     for sanitizer in Sanitizer::ALL.into_iter().filter(|sanitizer| sanitizer.understands(text)) {
         let binary = scratch.path("program");
-        cc(&[&file, &native], &sanitizer.flags(), &binary)?;
+        cc(&[&file, &native, &repeated], &sanitizer.flags(), &binary)?;
         for (property, report) in observe(&binary, plan)? {
             reported.entry(property).or_insert(report);
         }
@@ -82,36 +85,37 @@ pub fn compare(text: &str, plan: Plan, leno: &Leno) -> Result<Compared, String> 
 
 /// The properties that runs of a program violate, each with a line of the report.
 fn observe(binary: &Path, plan: Plan) -> Result<BTreeMap<&'static str, String>, String> {
+    // Without address randomisation ThreadSanitizer starts on every kernel.
+    let mut command = Command::new("setarch");
+    command.arg("-R").arg(binary);
+    command.args([plan.runs.to_string(), plan.limit.as_millis().to_string(), MOST_HANGS.to_string()]);
+    // (Names in reports take most of the time, and an end waits a second for threads that still run.)
+    command.env("TSAN_OPTIONS", "halt_on_error=0 symbolize=0 atexit_sleep_ms=5");
+    command.env("ASAN_OPTIONS", "detect_stack_use_after_return=1 symbolize=0");
+    let most = plan.limit * MOST_HANGS + START + PER_RUN * plan.runs;
+    let finished = process::run(&mut command, b"", most).map_err(|error| format!("setarch: {error}"))?;
+    if finished.ending != Ending::Status(0) {
+        return Err(format!("the runs ended with {:?}", finished.ending));
+    }
     let mut seen = BTreeMap::new();
-    let mut hangs = 0;
-    for run in 0..plan.runs {
-        if hangs == MOST_HANGS {
-            break;
-        }
-        // Without address randomisation ThreadSanitizer starts on every kernel.
-        let mut command = Command::new("setarch");
-        command.arg("-R").arg(binary).env("SEED", run.to_string());
-        command.env("TSAN_OPTIONS", "halt_on_error=0").env("ASAN_OPTIONS", "detect_stack_use_after_return=1");
-        let finished = process::run(&mut command, b"", plan.limit).map_err(|error| format!("setarch: {error}"))?;
-        hangs += u32::from(finished.ending == Ending::TimedOut);
-        let errors = finished.errors();
-        for line in errors.lines() {
-            if let Some(property) = property_of(line) {
-                seen.entry(property).or_insert_with(|| line.trim().to_string());
-            }
-        }
-        if finished.ending == Ending::Status(128 + SIGABRT) {
-            seen.entry("assert").or_insert_with(|| "abort".to_string());
+    for line in finished.errors().lines() {
+        if let Some(property) = property_of(line) {
+            seen.entry(property).or_insert_with(|| line.trim().to_string());
         }
     }
     Ok(seen)
 }
 
-const SIGABRT: i32 = 6;
+/// Far more than what starting takes, and each run of those that do not hang.
+const START: Duration = Duration::from_secs(60);
+const PER_RUN: Duration = Duration::from_secs(1);
 
 /// The property that a line of a report is about.
 fn property_of(line: &str) -> Option<&'static str> {
     let about = |words: &[&str]| words.iter().any(|word| line.contains(word));
+    if line.starts_with("run ") && line.ends_with(": abort") {
+        return Some("assert");
+    }
     if about(&["ThreadSanitizer: data race"]) {
         return Some("race");
     }

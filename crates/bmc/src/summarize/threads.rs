@@ -52,12 +52,13 @@ impl Execution<'_> {
         Ok(after)
     }
 
-    pub(crate) fn join(
-        &mut self,
-        mut state: State,
-        dst: Option<leno_ir::program::LocalId>,
-        handle: Term,
-    ) -> Option<State> {
+    pub(crate) fn join(&mut self, state: State, dst: Option<leno_ir::program::LocalId>, handle: Term) -> Option<State> {
+        let own_handle = self.skeleton.threads[self.thread].handle;
+        let itself = self.terms.eq(handle, own_handle);
+        let joins_itself = self.terms.and2(state.path, itself);
+        self.violate(ViolationKind::InvalidThread, joins_itself);
+        let another = self.terms.not(itself);
+        let mut state = self.restrict(state, another)?;
         self.affect(&mut state);
         let before = self.last;
         let done = self.terms.variable(Sort::Bool, "joined");

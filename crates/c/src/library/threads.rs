@@ -150,6 +150,10 @@ fn join_c11(call: &mut Call<'_, '_, '_>) -> Value {
 fn try_join(call: &mut Call<'_, '_, '_>, error: i32) -> Value {
     let (thread, place) = (call.word(0), call.pointer(1));
     let gives_up = call.builder.nondet(Type::BOOL);
+    // (Who tries to join itself finds that it has not ended.)
+    let own = own_handle(call);
+    let is_own = call.builder.binary(BinaryOp::Eq, thread.clone(), own);
+    let gives_up = call.builder.binary(BinaryOp::Or, gives_up, is_own);
     let result = call.either(
         gives_up,
         Type::I32,

@@ -429,6 +429,7 @@ static struct leno_thread *leno_target(ptr handle, const char *what) {
 
 static ptr leno_join(ptr handle) {
     struct leno_thread *target = leno_target(handle, "join");
+    if (target == leno_me) leno_end("invalid InvalidThread %s %u join of itself", leno_me->name, leno_me->place);
     if (leno_blocks(leno_me)) leno_diverge("%s has to wait for the end of %s", leno_me->name, target->name);
 #ifndef LENO_WITH_ASAN
     pthread_join(target->handle, 0); /* it has made its last step, and needs nobody to come to its end */

@@ -105,7 +105,8 @@ impl Machine<'_> {
         match &**rare {
             Rare::Join { thread: handle, .. } => {
                 let target = self.thread_of(value(handle)?)?;
-                let waits = self.threads[target].joinable && self.threads[target].status != Status::Finished;
+                let joined = &self.threads[target];
+                let waits = target != thread && joined.joinable && joined.status != Status::Finished;
                 waits.then_some(Wait::Join(target))
             }
             Rare::Sync { step, at, operand, bytes, .. } => {

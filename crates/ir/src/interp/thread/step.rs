@@ -396,6 +396,10 @@ impl<'p> Machine<'p> {
             Rare::Join { dst, thread: handle } => {
                 let handle = self.decide(thread, handle, "a thread handle is", env)?;
                 let target = self.joinable(thread, handle)?;
+                if target == thread {
+                    let problem = format!("{} joins itself", self.thread_name(thread));
+                    return Err(self.violation(thread, ViolationKind::InvalidThread, problem));
+                }
                 if self.threads[target].status != Status::Finished {
                     return Ok(Flow::Blocked);
                 }
