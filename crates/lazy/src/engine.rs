@@ -7,8 +7,8 @@ use crate::token::{Reductions, Token};
 use crate::unroll::Unroller;
 use crate::witness::{follow, plan};
 use leno_engine::{
-    Context, Counterexample, Covered, Engine, Outcome, Properties, Reason, SourcePlace, Statistics, Stop, Task, Unknown,
-    Verdict,
+    Context, Counterexample, Covered, Engine, Outcome, Properties, Reason, SourcePlace, Statistics, Stop, Task,
+    Unknown, Verdict,
 };
 use leno_ir::analysis::facts::Facts;
 use leno_ir::analysis::features::has_op;
@@ -58,8 +58,17 @@ impl Engine for LazyEngine {
             }
         };
         let token = Token::new(&unroller, self.reductions, &context.limits);
-        Search { engine: self, facts, task, context, unroller, token, solving: Duration::ZERO, unrolling: Duration::ZERO }
-            .run()
+        Search {
+            engine: self,
+            facts,
+            task,
+            context,
+            unroller,
+            token,
+            solving: Duration::ZERO,
+            unrolling: Duration::ZERO,
+        }
+        .run()
     }
 }
 
@@ -221,7 +230,14 @@ fn not_looked_for(facts: &Facts<'_>, properties: &Properties) -> Option<String> 
             Op::Join { .. } => true,
             Op::Sync { op, .. } => matches!(
                 op,
-                Lock(_) | CondRelock | CondWake { .. } | ReadLock | WriteLock | SemWait | BarrierLeave { .. } | OnceBegin
+                Lock(_)
+                    | CondRelock
+                    | CondWake { .. }
+                    | ReadLock
+                    | WriteLock
+                    | SemWait
+                    | BarrierLeave { .. }
+                    | OnceBegin
             ),
             _ => false,
         }

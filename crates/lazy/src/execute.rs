@@ -416,7 +416,13 @@ impl Unroller<'_> {
     }
 
     /// The beginning of a function that is called.
-    fn enter(&mut self, place: Place, mut state: State, func: FuncId, values: &[Term]) -> Result<(Place, State), Refused> {
+    fn enter(
+        &mut self,
+        place: Place,
+        mut state: State,
+        func: FuncId,
+        values: &[Term],
+    ) -> Result<(Place, State), Refused> {
         let program = self.efsm.program();
         let function = &program.functions[func];
         if self.efsm.facts.calls().is_recursive(func) {

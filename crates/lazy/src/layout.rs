@@ -16,9 +16,7 @@ use leno_ir::analysis::points_to::{AbstractId, AbstractObject, ObjectSet, for_ea
 use leno_ir::analysis::sharing::Sharing;
 use leno_ir::index::{Idx, IndexVec};
 use leno_ir::index_type;
-use leno_ir::program::{
-    DataModel, Expr, FuncId, ObjectId, ObjectKind, Op, Place, Program, SlotId, Storage, SyncOp,
-};
+use leno_ir::program::{DataModel, Expr, FuncId, ObjectId, ObjectKind, Op, Place, Program, SlotId, Storage, SyncOp};
 use leno_ir::visit::AccessKind;
 use leno_logic::term::{Sort, Term, Terms};
 use leno_symbolic::contents::{Addresses, Initial};

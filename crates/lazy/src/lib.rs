@@ -33,8 +33,8 @@ mod unroll;
 mod witness;
 
 pub use engine::LazyEngine;
-pub use token::Reductions;
 pub use show::Picture;
+pub use token::Reductions;
 
 use efsm::Efsm;
 use leno_ir::analysis::facts::Facts;

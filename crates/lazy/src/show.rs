@@ -128,7 +128,8 @@ impl Efsm<'_> {
     }
 
     fn write_text(&self, text: &mut String, root: FuncId, model: &BTreeMap<Place, Shown>) {
-        let numbers: BTreeMap<Place, usize> = model.keys().enumerate().map(|(number, place)| (*place, number)).collect();
+        let numbers: BTreeMap<Place, usize> =
+            model.keys().enumerate().map(|(number, place)| (*place, number)).collect();
         let kinds = |wanted| model.keys().filter(|place| self.control(**place) == Some(wanted)).count();
         // (Writing to a string does not fail.)
         let _ = writeln!(
@@ -154,7 +155,8 @@ impl Efsm<'_> {
     }
 
     fn write_dot(&self, text: &mut String, root: FuncId, model: &BTreeMap<Place, Shown>) {
-        let numbers: BTreeMap<Place, usize> = model.keys().enumerate().map(|(number, place)| (*place, number)).collect();
+        let numbers: BTreeMap<Place, usize> =
+            model.keys().enumerate().map(|(number, place)| (*place, number)).collect();
         let _ = writeln!(text, "digraph \"{}\" {{", self.program().functions[root].name);
         for (place, shown) in model {
             let shape = if self.control(*place) == Some(Control::Visible) { "box" } else { "ellipse" };

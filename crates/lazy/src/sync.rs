@@ -162,7 +162,9 @@ impl Unroller<'_> {
     ) -> Result<(), Refused> {
         self.forbid_in_section(place, state);
         let handle = self.evaluate(state, place.func, thread)?;
-        let threads = self.threads_of(state, handle);
+        let mut threads = self.threads_of(state, handle);
+        // (A thread that joins itself has no valid handle.)
+        threads.retain(|(joined, _)| *joined != self.thread);
         self.use_handle(place, state, &threads);
         let width = self.word_width();
         let (mut finished, mut result) = (Term::FALSE, self.terms.bits(width, 0));
@@ -217,7 +219,8 @@ impl Unroller<'_> {
         if let SyncOp::BarrierDestroy = op {
             return Err(Refused::new("barriers that are destroyed are not followed"));
         }
-        if let CondRelock | CondSleep { .. } | CondWake { .. } | CondSignal | CondBroadcast | CondInit | CondDestroy = op
+        if let CondRelock | CondSleep { .. } | CondWake { .. } | CondSignal | CondBroadcast | CondInit | CondDestroy =
+            op
         {
             return Err(Refused::new("condition variables are not followed"));
         }

@@ -178,7 +178,8 @@ impl Token {
         for to in 0..unroller.reads.len() {
             let first = if to >= old.0 { 0 } else { old.1 };
             for from in first..unroller.writes.len() {
-                if unroller.reads[to].thread != unroller.writes[from].thread && !self.are_locked_out(unroller, from, to) {
+                if unroller.reads[to].thread != unroller.writes[from].thread && !self.are_locked_out(unroller, from, to)
+                {
                     let passes = self.add_pass(unroller, from, to);
                     new_sources[to].push(passes);
                     new_goals.extend(self.races(unroller, reported, self.passes.len() - 1));

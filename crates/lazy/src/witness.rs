@@ -125,12 +125,15 @@ impl Run<'_> {
     fn until(&mut self, index: ThreadIndex, place: Place) -> Result<(), String> {
         let thread = self.thread(index)?;
         for _ in 0..MOST_STEPS {
-            if self.follower.place(thread) == place && self.follower.machine.threads()[thread].status == Status::Running {
+            if self.follower.place(thread) == place && self.follower.machine.threads()[thread].status == Status::Running
+            {
                 return Ok(());
             }
             match self.follower.step(thread) {
                 Stepped::Made => {}
-                other => return Err(format!("{} goes elsewhere: {other:?}", self.follower.machine.thread_name(thread))),
+                other => {
+                    return Err(format!("{} goes elsewhere: {other:?}", self.follower.machine.thread_name(thread)));
+                }
             }
         }
         Err("a thread goes on for ever".to_string())
@@ -187,7 +190,8 @@ pub fn follow(unroller: &Unroller<'_>, token: &Token, plan: &Plan, goal: Goal) -
             let pass = token.passes[pass];
             let (write, read) = (&unroller.writes[pass.from], &unroller.reads[pass.to]);
             let (first, second) = (&write.last[last], &read.next[next]);
-            let access = plan.steps.iter().position(|step| step.thread == write.thread && step.depth + 2 == write.depth);
+            let access =
+                plan.steps.iter().position(|step| step.thread == write.thread && step.depth + 2 == write.depth);
             for step in &plan.steps[..access.ok_or("the access is not made")?] {
                 run.make(step)?;
             }
