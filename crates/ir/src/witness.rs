@@ -9,10 +9,10 @@
 //! ([`is_schedule_point`]): so that code compiled from the program can stop at just the same places. The end of a
 //! thread's start function is one, too.
 
-use crate::interp::{Machine, Next, Place, Status, ThreadId, Value};
-use crate::program::{
-    Body, Callee, FuncId, Instr, Op, Program, Reuse, SlotId, Span, Storage, Terminator, TerminatorKind,
-};
+mod effect;
+
+use crate::interp::{HeldLock, Machine, Next, Place, Status, ThreadId};
+use crate::program::{Body, Callee, Instr, Op, Program, Reuse, Span, Storage, Terminator, TerminatorKind};
 use std::collections::BTreeMap;
 
 /// The version of what is written to files.
@@ -172,6 +172,8 @@ impl Observer for () {
 #[derive(Default)]
 pub struct Recorder {
     pub steps: Vec<Step>,
+    /// The locks that occurred.
+    pub locks: BTreeMap<u64, HeldLock>,
     /// The step that is being made: what it says depends on what came of it.
     pending: Option<Pending>,
 }
@@ -194,80 +196,17 @@ impl Observer for Recorder {
                 effect: String::new(),
             };
             let address = machine.footprint(thread).map(|at| (at.address, at.len));
+            if let (Some((at, _)), Some(lock)) = (address, machine.next_lock(thread)) {
+                self.locks.insert(at, lock);
+            }
             Pending { step, address, expected: machine.expected(thread) }
         });
     }
 
     fn after(&mut self, machine: &Machine<'_>, thread: ThreadId) {
         let Some(pending) = self.pending.take() else { return };
-        let effect = describe(machine, thread, &pending);
+        let effect = effect::describe(machine, thread, &pending);
         let step = Step { effect, ..pending.step };
         self.steps.push(step);
-    }
-}
-
-/// What a step did, once it is done.
-fn describe(machine: &Machine<'_>, thread: ThreadId, Pending { step, address, expected }: &Pending) -> String {
-    let program = machine.program();
-    let name = program.texts[step.span.text].as_str();
-    let Body::Blocks(blocks) = &program.functions[step.place.func].body else { return String::new() };
-    let Some(instr) = blocks[step.place.block].instrs.get(step.place.index as usize) else {
-        return match &blocks[step.place.block].terminator.kind {
-            TerminatorKind::Exit(_) => "exits the program".to_string(),
-            TerminatorKind::Abort => "aborts the program".to_string(),
-            _ => "ends".to_string(),
-        };
-    };
-    let local = |id| {
-        let signed = program.functions[step.place.func].locals[id].signed;
-        let bits = program.functions[step.place.func].locals[id].ty.bits(program.model);
-        show(machine.local(thread, id), bits, signed)
-    };
-    let memory = || match address.and_then(|(at, len)| Some((machine.peek(at, len).ok()?, len))) {
-        Some((value, len)) => show(value, len as u16 * 8, true),
-        None => "?".to_string(),
-    };
-    match &instr.op {
-        Op::Load { dst, .. } => format!("reads {name}: {}", local(*dst)),
-        Op::Store { .. } => format!("writes {name}: {}", memory()),
-        Op::ReadModifyWrite { .. } => format!("updates {name}: {}", memory()),
-        Op::CompareExchange { ok, old, .. } => match machine.local(thread, *ok).bits {
-            0 if expected.is_some_and(|expected| machine.local(thread, *old).bits == u128::from(expected)) => {
-                format!("compares {name} and fails although it is the same: {}", memory())
-            }
-            0 => format!("compares {name}, which differs: {}", memory()),
-            _ => format!("compares {name} and swaps: {}", memory()),
-        },
-        Op::BeginLife { slot } => format!("begins a life of {}", slot_name(program, step.place.func, *slot)),
-        Op::EndLife { slot } => format!("ends the life of {}", slot_name(program, step.place.func, *slot)),
-        Op::Allocate { dst, .. } if machine.was_reused(machine.local(thread, *dst).bits as u64) => {
-            format!("{name}, which is where a freed object was: {}", local(*dst))
-        }
-        Op::Spawn { .. } => {
-            let child = machine.threads().iter().last().map_or("", |thread| thread.name.as_str());
-            format!("starts {child}")
-        }
-        _ => name.to_string(),
-    }
-}
-
-fn slot_name(program: &Program, function: FuncId, slot: SlotId) -> &str {
-    match program.functions[function].slots[slot].name.as_str() {
-        "" => "an object without a name",
-        name => name,
-    }
-}
-
-fn show(value: Value, bits: u16, signed: bool) -> String {
-    if !value.is_defined() {
-        return "uninitialised".to_string();
-    }
-    match (signed, bits) {
-        (true, 1..=127) => {
-            let shift = 128 - u32::from(bits);
-            (((value.bits << shift) as i128) >> shift).to_string()
-        }
-        _ if value.bits > 0xffff_ffff => format!("{:#x}", value.bits),
-        _ => value.bits.to_string(),
     }
 }

@@ -8,6 +8,7 @@ use crate::prediction::{Predict, Record};
 use clap::{ArgMatches, Args, Parser, Subcommand, ValueEnum};
 use leno_ir::program::DataModel;
 use leno_replay::Confinement;
+use leno_report::Steps;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -171,6 +172,9 @@ pub struct Check {
     /// Only the verdict
     #[arg(long, short)]
     pub quiet: bool,
+    /// Show every step of an execution, however long it is
+    #[arg(long)]
+    pub full: bool,
     /// Do not force a violation on the real program
     #[arg(long)]
     pub no_replay: bool,
@@ -188,6 +192,13 @@ pub struct Check {
     /// Arguments of the program
     #[arg(last = true, value_name = "ARGS")]
     pub args: Vec<OsString>,
+}
+
+impl Check {
+    /// The steps that its report shows.
+    pub fn steps(&self) -> Steps {
+        if self.full { Steps::All } else { Steps::Folded }
+    }
 }
 
 #[derive(Args, Debug)]

@@ -17,7 +17,7 @@ use leno_ir::witness::{Claim, Witness};
 use leno_lazy::LazyEngine;
 use leno_prove::Prover;
 use leno_replay::{ReplayOptions, Replayed};
-use leno_report::text;
+use leno_report::{Steps, text};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
@@ -90,14 +90,19 @@ impl Checked {
         }
     }
 
-    /// What to tell the user.
+    /// What to tell the user. Long executions are folded.
     pub fn report(&self, program: &Program) -> String {
+        self.report_with(program, Steps::Folded)
+    }
+
+    /// What to tell the user, with these steps.
+    pub fn report_with(&self, program: &Program, steps: Steps) -> String {
         match &self.verdict {
             Verdict::Safe => text::safe(&self.covered, &self.assumptions),
-            Verdict::Unsafe(witness, replayed) => text::violation(program, witness, replayed.as_ref()),
+            Verdict::Unsafe(witness, replayed) => text::violation(program, witness, replayed.as_ref(), steps),
             Verdict::Unknown(unknown) => match &self.cut_short {
                 Some((witness, replayed)) => {
-                    text::cut_short(program, unknown, &self.covered, witness, replayed.as_ref())
+                    text::cut_short(program, unknown, &self.covered, witness, replayed.as_ref(), steps)
                 }
                 None => text::unknown(unknown, &self.covered),
             },

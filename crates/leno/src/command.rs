@@ -144,7 +144,7 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
         write_file(path, &file.to_json())?;
     }
     warn_of_weak_orders(&compiled.program, &checked);
-    let report = checked.report(&compiled.program);
+    let report = checked.report_with(&compiled.program, check.steps());
     let shown = if check.quiet { report.lines().next().unwrap_or_default().to_string() + "\n" } else { report };
     print(&shown)?;
     Ok(match checked.verdict {
@@ -323,7 +323,7 @@ fn report_all(
         rest.assumptions.iter().for_each(|assumption| say(&format!("assumption: {assumption}\n")));
     }
     for checked in violations {
-        let report = checked.report(&compiled.program);
+        let report = checked.report_with(&compiled.program, check.steps());
         let shown = if check.quiet { report.lines().next().unwrap_or_default() } else { report.trim_end() };
         print(&format!("{shown}\n{}", if check.quiet { "" } else { "\n" }))?;
     }
@@ -334,7 +334,7 @@ fn report_all(
         }
     }
     warn_of_weak_orders(&compiled.program, rest);
-    let report = rest.report(&compiled.program);
+    let report = rest.report_with(&compiled.program, check.steps());
     let rest_of_it =
         if violations.is_empty() { report } else { format!("Violations: {}. The rest: {report}", violations.len()) };
     print(&rest_of_it)?;

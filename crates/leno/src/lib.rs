@@ -64,6 +64,7 @@ pub use leno_ir::interp::Ending;
 pub use leno_ir::program::Program;
 pub use leno_linear::{ClientOptions, OperationNames};
 pub use leno_predict::{PredictOptions, Prediction, Verdict as PredictionVerdict};
+pub use leno_report::Steps;
 pub use library::{Uses, open_library};
 pub use linearizing::{LinearizeError, LinearizeOptions, Linearized, linearize};
 pub use reading::{compile, compile_open, is_boolean};

@@ -10,7 +10,7 @@ use leno_ir::program::{DataModel, Reuse};
 use leno_predict::{AtomicBlocks, Encoding, Model, PredictOptions, Prediction, Reach, predict};
 use leno_record::{RecordOptions, Recorded, Recorder, program_name};
 use leno_replay::{ReplayOptions, Replayed};
-use leno_report::WitnessFile;
+use leno_report::{Steps, WitnessFile};
 use leno_trace::{Communication, MAGIC, Record as TraceRecord, Trace};
 use std::ffi::OsString;
 use std::fmt::Write;
@@ -492,7 +492,7 @@ fn report(
             write_file(path, &WitnessFile::new(program, &shorter, &recipe).to_json())?;
         }
         is_violated = true;
-        let text = leno_report::text::violation(program, &shorter, replayed.as_ref());
+        let text = leno_report::text::violation(program, &shorter, replayed.as_ref(), Steps::Folded);
         match ask.quiet {
             true => _ = writeln!(out, "{}", text.lines().next().unwrap_or_default()),
             false => _ = writeln!(out, "{text}"),

@@ -18,9 +18,7 @@ pub(crate) fn shown(program: &Program, witness: &Witness) -> (Claim, Vec<(Span, 
         return (claim, moved);
     }
     let image = Image::new(program);
-    let followed =
-        [true, false].into_iter().find_map(|spurious| follow(witness, &image, &machine_options(spurious)).ok());
-    let Some((follower, _)) = followed else { return (claim, moved) };
+    let Some(follower) = followed(witness, &image) else { return (claim, moved) };
     for (thread, span) in places(&mut claim) {
         if let Some(call) = call_site(program, &follower, &thread, *span) {
             moved.push((*span, call));
@@ -28,6 +26,12 @@ pub(crate) fn shown(program: &Program, witness: &Witness) -> (Claim, Vec<(Span, 
         }
     }
     (claim, moved)
+}
+
+/// The state in which a witness ends, if the interpreter can follow it.
+pub(crate) fn followed<'p>(witness: &Witness, image: &'p Image<'p>) -> Option<Follower<'p>> {
+    let mut follow = |spurious| follow(witness, image, &machine_options(spurious)).ok();
+    [true, false].into_iter().find_map(&mut follow).map(|(follower, _)| follower)
 }
 
 pub(crate) fn is_in_model(program: &Program, span: Span) -> bool {

@@ -15,10 +15,12 @@
 //! ```
 
 use crate::call_sites;
+use crate::scene::Scene;
+use crate::steps::{self, Steps};
 use leno_c::diagnostic::render_excerpt;
 use leno_engine::{Assumption, Covered, Properties, Unknown};
 use leno_ir::program::{Program, Span};
-use leno_ir::witness::{Claim, Step, Witness};
+use leno_ir::witness::{Claim, Racer, Witness};
 use leno_replay::Replayed;
 use std::fmt::Write;
 
@@ -53,8 +55,9 @@ pub fn cut_short(
     covered: &Covered,
     witness: &Witness,
     replayed: Option<&Replayed>,
+    steps: Steps,
 ) -> String {
-    format!("{}\n{}", unknown(reason, covered), evidence(program, witness, replayed))
+    format!("{}\n{}", unknown(reason, covered), evidence(program, witness, replayed, steps))
 }
 
 /// What has to be assumed where these were not looked for, or not found out (`why`).
@@ -100,13 +103,13 @@ fn add_details(report: &mut String, covered: &Covered) {
 }
 
 /// A violation, how it happens, and what came of forcing it on the real program, if that was tried.
-pub fn violation(program: &Program, witness: &Witness, replayed: Option<&Replayed>) -> String {
-    format!("UNSAFE: {}\n{}", title(&witness.claim), evidence(program, witness, replayed))
+pub fn violation(program: &Program, witness: &Witness, replayed: Option<&Replayed>, steps: Steps) -> String {
+    format!("UNSAFE: {}\n{}", title(&witness.claim), evidence(program, witness, replayed, steps))
 }
 
-fn evidence(program: &Program, witness: &Witness, replayed: Option<&Replayed>) -> String {
+fn evidence(program: &Program, witness: &Witness, replayed: Option<&Replayed>, steps: Steps) -> String {
     let (claim, moved) = call_sites::shown(program, witness);
-    let mut report = report_witness(program, witness, &claim);
+    let mut report = report_witness(program, witness, &claim, steps);
     // What a replay says of places in models is said of the calls that lead there.
     let outside = |text: &str| {
         let names = moved.iter().filter_map(|(from, to)| Some((place(program, *from)?, place(program, *to)?)));
@@ -122,7 +125,7 @@ fn evidence(program: &Program, witness: &Witness, replayed: Option<&Replayed>) -
     report
 }
 
-fn place(program: &Program, span: Span) -> Option<String> {
+pub(crate) fn place(program: &Program, span: Span) -> Option<String> {
     let file = program.files.get(span.file).filter(|_| span.line > 0)?;
     Some(format!("{file}:{}", span.line))
 }
@@ -150,7 +153,7 @@ fn title(claim: &Claim) -> &'static str {
     }
 }
 
-fn report_witness(program: &Program, witness: &Witness, claim: &Claim) -> String {
+fn report_witness(program: &Program, witness: &Witness, claim: &Claim, steps: Steps) -> String {
     let mut out = String::new();
     match claim {
         Claim::Violation { thread, span, message, .. } => {
@@ -158,13 +161,13 @@ fn report_witness(program: &Program, witness: &Witness, claim: &Claim) -> String
             let _ = writeln!(out, "  = in thread {thread}: {message}");
         }
         Claim::Race { first, second, made } => {
-            for racer in [first, second] {
-                add_excerpt(&mut out, program, racer.span);
-                let _ = writeln!(out, "  = in thread {}: {}", racer.thread, racer.access);
-            }
-            if made.is_some() {
-                out.push_str("  = the first comes before the second here, but nothing orders them in C11\n");
-            }
+            let scene = Scene::new(program, witness);
+            add_racer(&mut out, program, first, Some(&scene).filter(|_| made.is_none()));
+            add_racer(&mut out, program, second, Some(&scene));
+            out.push_str(match made {
+                Some(_) => "  = the first comes before the second here, but nothing orders them in C11\n",
+                None => "  = nothing keeps these two accesses apart: both threads can make theirs now\n",
+            });
         }
         Claim::Atomicity { first, between, second, block } => {
             for (racer, when) in [(first, "first"), (between, "between them"), (second, "then")] {
@@ -188,31 +191,24 @@ fn report_witness(program: &Program, witness: &Witness, claim: &Claim) -> String
         }
     }
     out.push_str("\nHow it happens:\n");
-    add_steps(&mut out, program, &witness.steps);
+    steps::add(&mut out, program, witness, steps);
     out
+}
+
+/// One side of a race: the access, the calls that lead there, and the locks that are held.
+fn add_racer(out: &mut String, program: &Program, racer: &Racer, scene: Option<&Scene>) {
+    add_excerpt(out, program, racer.span);
+    let _ = writeln!(out, "  = in thread {}: {}", racer.thread, racer.access);
+    let Some(standing) = scene.and_then(|scene| scene.thread(&racer.thread)) else { return };
+    standing.calls.iter().for_each(|call| _ = writeln!(out, "    {call}"));
+    match standing.locks.as_slice() {
+        [] => out.push_str("    holding no lock\n"),
+        locks => _ = writeln!(out, "    holding {}", locks.join(", ")),
+    }
 }
 
 fn add_excerpt(out: &mut String, program: &Program, span: Span) {
     if let (Some(file), true) = (program.files.get(span.file), span.line > 0) {
         out.push_str(&render_excerpt(file, span.line, &program.texts[span.text], false));
-    }
-}
-
-/// The steps in the user's own code, with a blank line where another thread takes over.
-fn add_steps(out: &mut String, program: &Program, steps: &[Step]) {
-    let shown: Vec<(&Step, String)> = steps
-        .iter()
-        .filter_map(|step| {
-            let shown = place(program, step.span).filter(|_| !call_sites::is_in_model(program, step.span))?;
-            Some((step, shown))
-        })
-        .collect();
-    let thread_width = shown.iter().map(|(step, _)| step.thread.len()).max().unwrap_or(0);
-    let place_width = shown.iter().map(|(_, place)| place.len()).max().unwrap_or(0);
-    let mut last = "";
-    for (step, place) in &shown {
-        let thread = if step.thread == last { "" } else { step.thread.as_str() };
-        let _ = writeln!(out, "  {thread:thread_width$}  {place:place_width$}  {}", step.effect);
-        last = &step.thread;
     }
 }

@@ -68,6 +68,6 @@ pub use thread::image::{Image, Next, escaping_slots, private_slots};
 pub use thread::machine::{MAIN, Machine, Options, Status, Thread, ThreadId, UndefinedPolicy};
 pub use thread::schedule::{Blocked, Ending, Outcome, Prng, Random, RoundRobin, Scheduler, run};
 pub use thread::step::StepResult;
-pub use thread::sync::Wait;
+pub use thread::sync::{HeldLock, Wait};
 pub use value::Value;
 pub use value::operate;

@@ -14,4 +14,5 @@ mod linearizing;
 mod outside;
 mod prediction;
 mod programs;
+mod reports;
 mod verdicts;

@@ -191,6 +191,21 @@ impl Machine<'_> {
         }
     }
 
+    /// A pointer, for people: `&a`, `&a + 8 bytes`, `work` (a function), `null`, ….
+    pub fn describe_pointer(&self, address: u64) -> String {
+        let Some((instance, offset)) = self.memory().find(address) else {
+            return if address == 0 { "null".to_string() } else { format!("{address:#x}") };
+        };
+        let name = self.instance_name(instance);
+        let base = match instance.kind {
+            Kind::Function => return name,
+            Kind::Heap => format!("heap object of {}", self.place_of(instance.origin)),
+            _ if name.is_empty() => self.describe_instance(instance),
+            _ => format!("&{name}"),
+        };
+        if offset == 0 { base } else { format!("{base} + {}", bytes(offset)) }
+    }
+
     pub(in crate::interp) fn describe_instance(&self, instance: &Instance) -> String {
         let name = self.instance_name(instance);
         let size = bytes(instance.size);

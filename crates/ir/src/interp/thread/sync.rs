@@ -8,10 +8,10 @@
 //! a token, good for any thread that was asleep when it was given, and the sleepers' `CondWake` steps compete for it.
 //! Sleepers stand in order of arrival, so those who may take a token are always the first few: a token is a number.
 
-use super::image::SyncStep;
+use super::image::{Next, SyncStep};
 use super::machine::{Machine, ThreadId};
 use crate::interp::memory::violation::{Violation, ViolationKind};
-use crate::program::{DataModel, LockKind};
+use crate::program::{DataModel, Instr, LockKind, Op, SyncOp};
 
 type Checked<T> = Result<T, Box<Violation>>;
 
@@ -79,6 +79,13 @@ pub enum Wait {
         address: u64,
     },
     Join(ThreadId),
+}
+
+/// How a lock is held.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum HeldLock {
+    Exclusive(LockKind),
+    ReadWrite,
 }
 
 /// The sleepers of one condition variable, in order of arrival, and the signals that have not been taken.
@@ -497,6 +504,26 @@ impl Machine<'_> {
         match self.program().model {
             DataModel::Lp64 => 16,
             DataModel::Ilp32 => 12,
+        }
+    }
+
+    /// What kind of lock the next step of a thread takes, if it does.
+    pub fn next_lock(&self, thread: ThreadId) -> Option<HeldLock> {
+        let Next::Instr(Instr { op: Op::Sync { op, .. }, .. }) = self.next_op(thread) else { return None };
+        match op {
+            SyncOp::Lock(kind) | SyncOp::TryLock(kind) => Some(HeldLock::Exclusive(*kind)),
+            SyncOp::ReadLock | SyncOp::TryReadLock | SyncOp::WriteLock | SyncOp::TryWriteLock => {
+                Some(HeldLock::ReadWrite)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a thread holds the lock of this kind at an address, for reading or for writing.
+    pub fn holds(&self, thread: ThreadId, lock: HeldLock, at: u64) -> bool {
+        match lock {
+            HeldLock::Exclusive(kind) => self.holds_lock(thread, kind, at),
+            HeldLock::ReadWrite => self.holds_read_write_lock(thread, at, false),
         }
     }
 
