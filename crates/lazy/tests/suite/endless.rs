@@ -139,7 +139,14 @@ impl<'a> Search<'a> {
             for (thread, control) in next {
                 match self.advance(state.clone(), thread, control) {
                     Err(()) => return true,
-                    Ok(next) => work.extend(next),
+                    Ok(Some(next)) => work.push(next),
+                    // (It ends in something that is not looked for; the others go on.)
+                    Ok(None) if control == Control::Private => {
+                        let mut without = state.clone();
+                        without.depths[thread.0 as usize] = u32::MAX;
+                        work.push(without);
+                    }
+                    Ok(None) => {}
                 }
             }
         }
