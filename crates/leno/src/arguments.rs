@@ -155,6 +155,15 @@ pub struct Check {
     /// Staged: only look at schedules that go from one thread to another at most so often
     #[arg(long, value_name = "K")]
     pub context_bound: Option<usize>,
+    /// Lazy: let no thread make more steps than this, instead of as many as it takes
+    #[arg(long, value_name = "N")]
+    pub depth: Option<u32>,
+    /// Lazy: also pass the token between threads that hold the same lock, to see what locksets are good for
+    #[arg(long)]
+    pub no_mtx: bool,
+    /// Lazy: also pass the token where the other order of two steps would do
+    #[arg(long)]
+    pub no_por: bool,
     /// Staged: what becomes of local control and data flow
     #[arg(long, value_enum, default_value_t = Mode::Summaries)]
     pub mode: Mode,
@@ -385,6 +394,8 @@ pub enum Engine {
     Staged,
     /// Prove assertions, overflows and races for any number of threads, by invariants
     Prove,
+    /// Unroll threads that may loop for ever, step by step, and pass a token between them
+    Lazy,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -439,7 +450,7 @@ pub struct Dump {
     pub program: Sources,
     #[command(flatten)]
     pub what: DumpWhat,
-    /// The skeleton, or the data flow graph, for Graphviz
+    /// The skeleton, the thread models, or the data flow graph, for Graphviz
     #[arg(long, conflicts_with_all = ["ir", "cfg"])]
     pub dot: bool,
     /// With --dfg: take the program as a library, as `leno prove --entry` does
@@ -462,6 +473,9 @@ pub struct DumpWhat {
     /// What the staged engine makes of it: the accesses of each thread to what they share, with their conditions
     #[arg(long)]
     pub skeleton: bool,
+    /// The lazy engine's thread models: control states, what they set, and where they lead
+    #[arg(long)]
+    pub efsm: bool,
     /// The prover's data flow graph: which definition of a memory location may reach which use, in a thread (->) and
     /// from other threads (~>)
     #[arg(long)]

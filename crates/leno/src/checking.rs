@@ -14,6 +14,7 @@ use leno_explore::{Explorer, StateExplorer};
 use leno_ir::analysis::facts::Facts;
 use leno_ir::program::{Body, Instr, Op, Program, Property};
 use leno_ir::witness::{Claim, Witness};
+use leno_lazy::LazyEngine;
 use leno_prove::Prover;
 use leno_replay::{ReplayOptions, Replayed};
 use leno_report::{Steps, text};
@@ -35,6 +36,8 @@ pub enum EngineChoice {
     Staged,
     /// Invariants, for any number of threads.
     Prove,
+    /// Threads step by step, which may loop for ever.
+    Lazy,
 }
 
 /// What to look for, how, and what that may take.
@@ -43,6 +46,8 @@ pub struct CheckOptions {
     pub engine: EngineChoice,
     /// How the staged engine works.
     pub staged: StagedEngine,
+    /// How far the lazy engine goes.
+    pub lazy: LazyEngine,
     pub task: Task,
     pub timeout: Option<Duration>,
     /// How many MiB Leno, and the program under exploration, may have allocated at once.
@@ -312,6 +317,7 @@ impl<'a> Checking<'a> {
             EngineChoice::Explore => &Explorer,
             EngineChoice::States => &StateExplorer,
             EngineChoice::Prove => &Prover,
+            EngineChoice::Lazy => &self.options.lazy,
         }
     }
 

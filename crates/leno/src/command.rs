@@ -110,6 +110,8 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
         },
         calls: check.calls.into(),
     };
+    let reductions = leno_lazy::Reductions { locksets: !check.no_mtx, order: !check.no_por };
+    let lazy = leno_lazy::LazyEngine { depth: check.depth, reductions, ..leno_lazy::LazyEngine::default() };
     let bounds = Bounds {
         unwinding,
         context_switches: check.context_bound,
@@ -119,6 +121,7 @@ fn execute_check(check: &Check) -> Result<Status, Status> {
     let options = CheckOptions {
         engine,
         staged,
+        lazy,
         task: Task { bounds, ..Task::new(properties) },
         timeout,
         memory: Some(memory.mebibytes),
@@ -353,6 +356,10 @@ fn engine(check: &Check) -> Result<EngineChoice, Status> {
             );
             Err(Status::BadInput)
         }
+        Engine::Lazy if is_bounded || check.preemptions.is_some() => {
+            say("error: the lazy engine has no bounds on loops and switches\n  = help: it has --depth\n");
+            Err(Status::BadInput)
+        }
         Engine::Prove if is_bounded || check.preemptions.is_some() => {
             say("error: the prover has no bounds\n  = help: --engine staged has\n");
             Err(Status::BadInput)
@@ -361,6 +368,7 @@ fn engine(check: &Check) -> Result<EngineChoice, Status> {
         Engine::Auto => Ok(EngineChoice::Auto),
         Engine::Explore => Ok(EngineChoice::Explore),
         Engine::Prove => Ok(EngineChoice::Prove),
+        Engine::Lazy => Ok(EngineChoice::Lazy),
         Engine::States => Ok(EngineChoice::States),
     }
 }
@@ -571,6 +579,10 @@ fn execute_dump(dump: &Dump) -> Result<Status, Status> {
                 Err(Status::NoVerdict)
             }
         };
+    }
+    if dump.what.efsm {
+        let picture = if dump.dot { leno_lazy::Picture::Dot } else { leno_lazy::Picture::Text };
+        return print(&leno_lazy::show(&Facts::new(&compiled.program), picture));
     }
     if dump.what.skeleton {
         let picture = if dump.dot { leno_bmc::Picture::Dot } else { leno_bmc::Picture::Text };
