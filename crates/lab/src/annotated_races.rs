@@ -81,9 +81,10 @@ fn lines_that_may_race(report: &str, file: &Path) -> Option<BTreeSet<u32>> {
         let (name, line) = text.trim().rsplit_once(':')?;
         line.parse::<u32>().ok().filter(|_| Path::new(name) == file)
     };
-    let pairs =
-        report.lines().filter_map(|line| line.split_once("the access at ")?.1.split_once(" may race with the one at "));
-    Some(pairs.flat_map(|(first, second)| [place(first), place(second)]).flatten().collect())
+    // (The last is one of them, where they are too many to be listed.)
+    let pairs = report.lines().filter_map(|line| line.split_once("the access at ")?.1.split_once(" may race with "));
+    let last = |others: &str| others.rsplit_once("the one at ").and_then(|(_, other)| place(other));
+    Some(pairs.flat_map(|(first, others)| [place(first), last(others)]).flatten().collect())
 }
 
 /// Counts over all programs.

@@ -482,12 +482,13 @@ fn report_races(
         return Ok(());
     }
     let program = facts.program();
-    let pairs: BTreeSet<(String, String)> =
-        races.iter().map(|(first, second)| (explain::at(program, *first), explain::at(program, *second))).collect();
-    let mut details: Vec<String> = pairs
-        .iter()
-        .map(|(first, second)| format!("the access at {first} may race with the one at {second}"))
-        .collect();
+    let mut lines: BTreeMap<Place, String> = BTreeMap::new();
+    for place in races.iter().flat_map(|(first, second)| [first, second]) {
+        lines.entry(*place).or_insert_with(|| explain::at(program, *place));
+    }
+    let pairs: BTreeSet<(&str, &str)> =
+        races.iter().map(|(first, second)| (lines[first].as_str(), lines[second].as_str())).collect();
+    let mut details = races::listed(&pairs);
     details.extend(without_invariants.map(|why| format!("invariants were not computed: {why}")));
     let reason = match pairs.len() {
         1 => "one pair of accesses was not proved free of races".to_string(),

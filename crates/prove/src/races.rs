@@ -19,16 +19,17 @@ use leno_engine::Statistics;
 use leno_ir::analysis::facts::Facts;
 use leno_ir::analysis::locksets::may_conflict;
 use leno_ir::analysis::number::Number;
-use leno_ir::analysis::points_to::{AbstractId, AbstractObject, for_each_op};
+use leno_ir::analysis::points_to::{AbstractId, AbstractObject, ObjectSet, for_each_op};
 use leno_ir::analysis::sharing::Sharing;
 use leno_ir::program::{Expr, ObjectKind, Op, Order, Place, SyncOp};
 use leno_ir::visit::AccessKind;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Some bytes of an object that an instruction may access.
+/// Some bytes of one of these objects that an instruction may access. (Together, not one by one: a pointer that may point to hundreds
+/// of objects has one offset in all of them, and two sets of objects are compared much faster than each with each.)
 #[derive(Clone, Debug)]
 struct Touch {
-    object: AbstractId,
+    objects: ObjectSet,
     /// Where in it, and how many bytes; none: anywhere.
     at: Option<(Number, u64)>,
     writes: bool,
@@ -38,19 +39,47 @@ struct Touch {
 impl Touch {
     /// `any_object`: what is outside may be any static object.
     fn conflicts(&self, other: &Touch, any_object: bool) -> bool {
-        let overlap = match (&self.at, &other.at) {
+        if !(self.writes || other.writes) || self.atomic && other.atomic {
+            return false;
+        }
+        if any_object && (self.objects.contains(OUTSIDE) || other.objects.contains(OUTSIDE)) {
+            return true;
+        }
+        let overlaps = || match (&self.at, &other.at) {
             (Some((here, bytes)), Some((there, others))) => here.overlaps(*bytes, there, *others),
             _ => true,
         };
-        let is_outside = any_object && (self.object == OUTSIDE || other.object == OUTSIDE);
-        let is_same = is_outside || self.object == other.object && overlap;
-        is_same && (self.writes || other.writes) && !(self.atomic && other.atomic)
+        self.objects.intersects(&other.objects) && overlaps()
     }
 }
 
 /// Two accesses that may race, the smaller place first.
 fn pair(a: Place, b: Place) -> (Place, Place) {
     (a.min(b), a.max(b))
+}
+
+/// More pairs of lines than this are not listed one by one.
+const MOST_LISTED: usize = 1_000;
+
+/// Pairs of lines that may race, for people: if they are very many, a line for each access, with one of its pairs.
+pub fn listed(pairs: &BTreeSet<(&str, &str)>) -> Vec<String> {
+    if pairs.len() <= MOST_LISTED {
+        let line = |(first, second): &(&str, &str)| format!("the access at {first} may race with the one at {second}");
+        return pairs.iter().map(line).collect();
+    }
+    let mut partners: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for (first, second) in pairs {
+        partners.entry(first).or_default().insert(second);
+        partners.entry(second).or_default().insert(first);
+    }
+    let line = |(access, others): (&str, BTreeSet<&str>)| {
+        let example = others.first().copied().unwrap_or(access);
+        match others.len() {
+            0 | 1 => format!("the access at {access} may race with the one at {example}"),
+            count => format!("the access at {access} may race with {count} others, among them the one at {example}"),
+        }
+    };
+    partners.into_iter().map(line).collect()
 }
 
 /// The races that the invariants do not exclude.
@@ -135,35 +164,17 @@ pub fn races_by_facts(facts: &Facts<'_>, statistics: &mut Statistics) -> BTreeSe
         .filter(|(_, touches)| !touches.is_empty())
         .collect();
     let any_object = outside::gives_addresses(facts);
-    let mut by_object: BTreeMap<AbstractId, Vec<usize>> = BTreeMap::new();
-    for (number, (_, touches)) in accesses.iter().enumerate() {
-        let objects: BTreeSet<AbstractId> = touches.iter().map(|touch| touch.object).collect();
-        objects.into_iter().for_each(|object| by_object.entry(object).or_default().push(number));
-    }
-    let mut candidates: BTreeSet<(usize, usize)> = BTreeSet::new();
-    let mut add = |left: &[usize], right: &[usize]| {
-        for &first in left {
-            candidates.extend(right.iter().map(|&second| (first.min(second), first.max(second))).filter(
-                |&(first, second)| {
-                    let (mine, theirs) = (&accesses[first].1, &accesses[second].1);
-                    mine.iter().any(|touch| theirs.iter().any(|their| touch.conflicts(their, any_object)))
-                },
-            ));
-        }
+    let conflicts = |mine: &[Touch], theirs: &[Touch]| {
+        mine.iter().any(|touch| theirs.iter().any(|their| touch.conflicts(their, any_object)))
     };
-    for (object, users) in &by_object {
-        add(users, users);
-        if any_object && *object == OUTSIDE {
-            by_object.values().for_each(|others| add(users, others));
-        }
-    }
     let mut all = races_in_library(facts);
     let mut racing = BTreeSet::new();
-    for (first, second) in candidates {
-        let (place, other) = (accesses[first].0, accesses[second].0);
-        if may_conflict(facts.parallel(), facts.locksets(), place, other) {
-            all.insert(pair(place, other));
-            racing.extend([place, other]);
+    for (number, (place, mine)) in accesses.iter().enumerate() {
+        for (other, theirs) in &accesses[number..] {
+            if conflicts(mine, theirs) && may_conflict(facts.parallel(), facts.locksets(), *place, *other) {
+                all.insert(pair(*place, *other));
+                racing.extend([*place, *other]);
+            }
         }
     }
     statistics.count("shared accesses", (accesses.len() + owned.len()) as u64);
@@ -193,16 +204,15 @@ fn touched(facts: &Facts<'_>, place: Place, address: impl Fn(&Expr) -> Option<(A
     let mut all = Vec::new();
     let mut add = |pointer: &Expr, bytes: Option<u64>, writes: bool, atomic: bool| {
         if let Some((object, number)) = address(pointer) {
-            all.push(Touch { object, at: bytes.map(|bytes| (number, bytes)), writes, atomic });
+            let objects = [object].into_iter().collect();
+            all.push(Touch { objects, at: bytes.map(|bytes| (number, bytes)), writes, atomic });
             return;
         }
         let number = facts.offsets().number(program, place.func, pointer);
-        for object in facts.points_to().points_to(place.func, pointer).iter() {
-            let at = match facts.points_to().objects()[object] {
-                AbstractObject::Unknown => None,
-                _ => bytes.map(|bytes| (number.clone(), bytes)),
-            };
-            all.push(Touch { object, at, writes, atomic });
+        let objects = facts.points_to().points_to(place.func, pointer);
+        let (outside, inside): (Vec<AbstractId>, Vec<AbstractId>) = objects.iter().partition(|it| *it == OUTSIDE);
+        for (objects, at) in [(outside, None), (inside, bytes.map(|bytes| (number, bytes)))] {
+            all.push(Touch { objects: objects.into_iter().collect(), at, writes, atomic });
         }
     };
     if let Some((access, kind)) = op.access() {
@@ -228,19 +238,23 @@ fn touched(facts: &Facts<'_>, place: Place, address: impl Fn(&Expr) -> Option<(A
             let is_known = !outside::calls_unknown(facts, place);
             let is_outside =
                 |object: AbstractId| !is_known && facts.points_to().objects()[object] == AbstractObject::Unknown;
-            for object in accessed.all().iter().filter(|object| is_call && !is_outside(*object)) {
-                let writes = accessed.written.contains(object);
-                all.push(Touch { object, at: None, writes, atomic: false });
+            for (objects, writes) in [(&accessed.read, false), (&accessed.written, true)] {
+                let objects = objects.iter().filter(|object| is_call && !is_outside(*object)).collect();
+                all.push(Touch { objects, at: None, writes, atomic: false });
             }
         }
         _ => {}
     }
     let any_object = outside::gives_addresses(facts);
-    all.retain(|touch| match facts.points_to().objects()[touch.object] {
-        _ if facts.sharing().of(touch.object) == Sharing::Shared => true,
+    let is_shared = |object: &AbstractId| match facts.points_to().objects()[*object] {
+        _ if facts.sharing().of(*object) == Sharing::Shared => true,
         AbstractObject::Unknown => any_object,
         AbstractObject::Static(id) => any_object && program.objects[id].kind == ObjectKind::Global,
         _ => false,
-    });
+    };
+    for touch in &mut all {
+        touch.objects = touch.objects.iter().filter(is_shared).collect();
+    }
+    all.retain(|touch| !touch.objects.is_empty());
     all
 }
