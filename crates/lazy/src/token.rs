@@ -175,13 +175,13 @@ impl Token {
         self.add_points(unroller);
         let mut new_sources: Vec<Vec<Lit>> = vec![Vec::new(); self.reads.len()];
         let mut new_goals = Vec::new();
-        for to in 0..unroller.reads.len() {
+        for (to, sources) in new_sources.iter_mut().enumerate() {
             let first = if to >= old.0 { 0 } else { old.1 };
             for from in first..unroller.writes.len() {
                 if unroller.reads[to].thread != unroller.writes[from].thread && !self.are_locked_out(unroller, from, to)
                 {
                     let passes = self.add_pass(unroller, from, to);
-                    new_sources[to].push(passes);
+                    sources.push(passes);
                     new_goals.extend(self.races(unroller, reported, self.passes.len() - 1));
                 }
             }

@@ -75,9 +75,9 @@ impl Leader<'_> {
         let thread = self.find(&ctp.threads[&branch.thread].name)?;
         self.stand(thread, branch.point)?;
         self.is_free = true;
-        self.to_next_point(thread)?;
+        self.go_to_next_point(thread)?;
         for other in self.machine().threads().ids().collect::<Vec<_>>() {
-            self.to_next_point(other)?;
+            self.go_to_next_point(other)?;
         }
         let given = self.follower.inputs.given().len();
         let mut turn = match first {
@@ -104,7 +104,7 @@ impl Leader<'_> {
                     return Ok(Some(claim));
                 }
             }
-            self.to_next_point(current)?;
+            self.go_to_next_point(current)?;
             turn = self.next_turn(current);
         }
         let is_over = turn.is_none() && self.machine().threads().iter().any(|state| state.status == Status::Running);
@@ -123,7 +123,7 @@ impl Leader<'_> {
     }
 
     /// Runs a thread up to its next schedule point.
-    fn to_next_point(&mut self, thread: ThreadId) -> Followed<()> {
+    fn go_to_next_point(&mut self, thread: ThreadId) -> Followed<()> {
         for _ in 0..MOST_STEPS {
             if !self.can_go_on(thread) || self.machine().is_at_schedule_point(thread) {
                 break;
