@@ -7,12 +7,17 @@ use crate::duel::{Kind, duel};
 use leno_testing::Random;
 use leno_testing::engine::{ASSERTION, DEADLOCK, RACE};
 
-const GLOBALS: &str = "pthread_cond_t c; int x, y;";
+const GLOBALS: &str = "pthread_cond_t c, d; int x, y;";
 
 fn statement(dice: &mut Random) -> String {
     let (amount, bound) = (1 + dice.below(2), dice.below(4));
-    let (lock, other) = if dice.below(6) == 0 { ("n", "m") } else { ("m", "n") };
-    let wakes = dice.pick(&["pthread_cond_signal(&c);", "pthread_cond_broadcast(&c);", ""]);
+    // (Who waits for one condition variable uses one mutex: POSIX.)
+    let (lock, other, condition) = if dice.below(6) == 0 { ("n", "m", "d") } else { ("m", "n", "c") };
+    let wakes = match dice.below(3) {
+        0 => format!("pthread_cond_signal(&{condition});"),
+        1 => format!("pthread_cond_broadcast(&{condition});"),
+        _ => String::new(),
+    };
     let place = dice.pick(&["x", "x", "y"]);
     let acts = match dice.below(5) {
         0 => format!("check({place} != {bound});"),
@@ -20,7 +25,7 @@ fn statement(dice: &mut Random) -> String {
         2 => format!("{place} = {amount};"),
         _ => format!("{place} += {amount};"),
     };
-    let wait = format!("pthread_cond_wait(&c, &{lock})");
+    let wait = format!("pthread_cond_wait(&{condition}, &{lock})");
     let inside = match dice.below(12) {
         0 | 1 => format!("while (x < {amount}) {wait}; {acts}"),
         2 => format!("if (x == {bound}) {wait}; {acts}"),
@@ -35,7 +40,7 @@ fn statement(dice: &mut Random) -> String {
         0 => format!("if (!pthread_mutex_trylock(&{lock})) {{ {inside} pthread_mutex_unlock(&{lock}); }}"),
         1 => format!("if (b) pthread_mutex_lock(&{lock}); {acts} if (b) pthread_mutex_unlock(&{lock});"),
         2 => acts,
-        3 => wakes.to_string(),
+        3 => wakes,
         4 => format!("pthread_mutex_lock(&{lock}); pthread_mutex_lock(&{lock}); {acts}"),
         5 => format!("pthread_mutex_lock(&{lock}); {acts} if (b) pthread_mutex_unlock(&{lock});"),
         6 => format!("pthread_mutex_unlock(&{lock}); {acts}"),

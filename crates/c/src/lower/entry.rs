@@ -24,9 +24,14 @@ pub(super) fn build(link: &mut Link<'_>, main: (usize, typed::FuncId)) -> Functi
     b.name_parameter(0, "argc", true);
     b.name_parameter(1, "argv", false);
     for constructor in constructors {
-        b.call(constructor, Vec::new());
+        // (As glibc does it, they are called like `main`.)
+        let signature = b.link.signature(constructor).clone();
+        call_with_arguments(&mut b, constructor, &signature);
     }
-    let status = call_main(&mut b, main, &signature);
+    let status = match call_with_arguments(&mut b, main, &signature) {
+        Some(value) => b.reinterpret(value, Type::I32),
+        None => Expr::int(0, 32),
+    };
     let args = [Argument { value: status.clone(), ty: Scalar::INT }];
     hook::lower_call(&mut b, &LibraryCall { name: "exit", args: &args, ret: None });
     if b.is_reachable() {
@@ -35,8 +40,8 @@ pub(super) fn build(link: &mut Link<'_>, main: (usize, typed::FuncId)) -> Functi
     b.finish()
 }
 
-/// Calls `main` with as many of (argc, argv, envp) as it takes: the process's status.
-fn call_main(b: &mut FunctionBuilder<'_, '_>, main: FuncId, signature: &Signature) -> Expr {
+/// Calls a function with as many of (argc, argv, envp) as it takes: what it returns.
+fn call_with_arguments(b: &mut FunctionBuilder<'_, '_>, callee: FuncId, signature: &Signature) -> Option<Expr> {
     let (argc, argv) = (b.param(0), b.param(1));
     let word = b.word();
     let count = b.resize(argc.clone(), word, true);
@@ -54,8 +59,5 @@ fn call_main(b: &mut FunctionBuilder<'_, '_>, main: FuncId, signature: &Signatur
             _ => zero(*ty),
         });
     }
-    match b.call(main, args) {
-        Some(value) => b.reinterpret(value, Type::I32),
-        None => Expr::int(0, 32),
-    }
+    b.call(callee, args)
 }

@@ -92,6 +92,9 @@ void __leno_exit_thread(void *r) {}
 void __leno_if_loaded_run_cleanups(void) {}
 void __leno_if_loaded_run_key_destructors(void) {}
 void __leno_if_loaded_forget_thread(void) {}
+void __leno_if_loaded_set_stack(unsigned long size) {}
+void __leno_if_loaded_await_semaphore(void *semaphore, int clock, const long *deadline) {}
+int __leno_attribute(const int *attr) { return *attr; }
 void __leno_if_loaded_cancellation_point(void) {}
 unsigned long __leno_self(void) { return 1; }
 unsigned long __leno_object_size(const void *p) { return malloc_usable_size((void *)p); }
