@@ -187,7 +187,10 @@ fn execute_linearize(linearize: &Linearize) -> Result<Status, Status> {
             ..ReplayOptions::default()
         }),
         cancel,
-        reuses_nodes: linearize.node_memory == Some(NodeMemory::Manual),
+        nodes: linearize.node_memory.map(|memory| match memory {
+            NodeMemory::Gc => leno::NodesAre::Collected,
+            NodeMemory::Manual => leno::NodesAre::Manual,
+        }),
     };
     let begun = std::time::Instant::now();
     let no_proof = match &linearize.spec {
@@ -255,12 +258,8 @@ fn prove_linearizable(
             return Err(Status::BadInput);
         }
     };
-    let memory = linearize.node_memory.map(|memory| match memory {
-        NodeMemory::Gc => leno::NodesAre::Collected,
-        NodeMemory::Manual => leno::NodesAre::Manual,
-    });
     let start = std::time::Instant::now();
-    let proved = leno::prove_linearizable(&linearize.program.files, options, &observer, memory);
+    let proved = leno::prove_linearizable(&linearize.program.files, options, &observer, options.nodes);
     match proved.map_err(|error| unreadable(&error))? {
         Ok(proof) => {
             print(&leno::linearizability::report(&proof, start.elapsed()))?;

@@ -9,11 +9,12 @@ use crate::execution::{RunOptions, run_in};
 use leno_c::driver::{Failure, Input, Options, compile, signatures};
 use leno_engine::witness::follow;
 use leno_engine::{Cancel, Properties, Task};
-use leno_ir::interp::{Captured, Ending, Image};
+use leno_ir::interp::{Captured, Ending, Image, ViolationKind};
 use leno_ir::program::Program;
 use leno_ir::witness::Witness;
 use leno_linear::harness::{Explained, MOST_THREADS};
 use leno_linear::history::{explained, may_wait_for_ever, show_call, show_order};
+use leno_linear::proof::memory::Memory as NodesAre;
 use leno_linear::{Client, ClientOptions, Harness, History, Include, Mistake, OperationNames, Operations, Outcome};
 use leno_replay::{ReplayOptions, Replayed};
 use std::fmt::Write;
@@ -40,8 +41,8 @@ pub struct LinearizeOptions {
     pub memory: Option<u64>,
     pub replay: Option<ReplayOptions>,
     pub cancel: Cancel,
-    /// Freed nodes stay readable and are used again, instead of being given back.
-    pub reuses_nodes: bool,
+    /// What becomes of nodes that are freed, if that is not what `free` does.
+    pub nodes: Option<NodesAre>,
 }
 
 #[derive(Debug)]
@@ -95,9 +96,10 @@ pub fn linearize(files: &[PathBuf], options: &LinearizeOptions) -> Result<Linear
     let operations = Operations::new(&signatures(&inputs[..1], &options.reading)?, &options.names)?;
     check_names(&operations, &options.clients)?;
     let folder = tempfile::Builder::new().prefix("leno-client-").tempdir().map_err(LinearizeError::NoFile)?;
-    let include = match options.reuses_nodes {
-        true => Include(with_pool(folder.path(), &files[0])?),
-        false => Include(files[0].display().to_string()),
+    let include = match options.nodes {
+        Some(NodesAre::Manual) => Include(with_memory(POOL, folder.path(), &files[0])?),
+        Some(NodesAre::Collected) => Include(with_memory(COLLECTED, folder.path(), &files[0])?),
+        None => Include(files[0].display().to_string()),
     };
     let run = Linearizing {
         operations: &operations,
@@ -130,13 +132,20 @@ pub fn linearize(files: &[PathBuf], options: &LinearizeOptions) -> Result<Linear
     })
 }
 
-/// A file that includes the user's, whose `malloc` and `free` take nodes from a pool and put them there.
-fn with_pool(folder: &Path, file: &Path) -> Result<String, LinearizeError> {
-    let path = folder.join("with_pool.c");
-    let text = format!("{POOL}#include \"{}\"\n#undef malloc\n#undef free\n", file.display());
+/// A file that includes the user's, with another `malloc` and `free`.
+fn with_memory(memory: &str, folder: &Path, file: &Path) -> Result<String, LinearizeError> {
+    let path = folder.join("with_memory.c");
+    let text = format!("{memory}#include \"{}\"\n#undef malloc\n#undef free\n", file.display());
     fs::write(&path, text).map_err(LinearizeError::NoFile)?;
     Ok(path.display().to_string())
 }
+
+/// Nodes are given back by a collector, once nobody has their addresses: `free` does nothing.
+const COLLECTED: &str = r#"
+#include <stdlib.h>
+static void leno_forget(void *node) { (void)node; }
+#define free leno_forget
+"#;
 
 /// Nodes that are freed stay what they are until they are given out again, the last one first.
 const POOL: &str = r#"
@@ -351,6 +360,11 @@ fn run_order(program: &Program, order: &[usize]) -> Result<Outcome, Problem> {
             let reason = "an operation prints on standard output, where results are read";
             Outcome::parse(order, &output).ok_or_else(|| Problem::Open(reason.to_string()))
         }
+        // (Padding that is compared along with a value has any contents, and most often that does not matter.)
+        Ending::Violation(violation) if violation.kind == ViolationKind::Uninitialised => Err(Problem::Open(format!(
+            "calls one after the other depend on an uninitialised value: {}",
+            violation.message
+        ))),
         Ending::Violation(_) => Err(Problem::Violation(run.report().unwrap_or_default())),
     }
 }

@@ -3,7 +3,7 @@
 use crate::call_sites::{self, followed};
 use crate::text::place;
 use leno_engine::witness::Follower;
-use leno_ir::interp::{Image, ThreadId};
+use leno_ir::interp::{HeldLock, Image, ThreadId};
 use leno_ir::program::{Program, Span};
 use leno_ir::witness::Witness;
 use std::collections::BTreeMap;
@@ -44,10 +44,15 @@ fn standing(program: &Program, follower: &Follower<'_>, thread: ThreadId) -> Sta
         .map(|(func, pc)| (program.functions[func].name.as_str(), machine.image().span(pc)))
         .collect();
     let calls = active.windows(2).filter_map(|pair| {
-        let [(callee, _), (_, at)] = pair else { return None };
-        let is_own = !call_sites::is_in_model(program, *at) && !callee.starts_with("__leno");
+        let [(callee, _), (caller, at)] = pair else { return None };
+        // (`main` and the threads' functions are called by nobody whom the user knows.)
+        let is_own = !call_sites::is_in_model(program, *at) && *caller != "_start" && !callee.starts_with("__leno");
         is_own.then(|| place(program, *at)).flatten().map(|at| format!("in {callee}, called at {at}"))
     });
     let locks = follower.recorder.locks.iter().filter(|(at, lock)| machine.holds(thread, **lock, **at));
-    Standing { calls: calls.collect(), locks: locks.map(|(at, _)| machine.describe_address(*at)).collect() }
+    let name = |(at, lock): (&u64, &HeldLock)| {
+        let is_read = *lock == HeldLock::ReadWrite && !machine.holds_read_write_lock(thread, *at, true);
+        format!("{}{}", machine.describe_address(*at), if is_read { " (for reading)" } else { "" })
+    };
+    Standing { calls: calls.collect(), locks: locks.map(name).collect() }
 }

@@ -25,7 +25,7 @@ fn structure(name: &str, operations: &[&str]) -> Structure {
         memory: None,
         replay: Some(leno_replay::ReplayOptions::default()),
         cancel: leno::Cancel::default(),
-        reuses_nodes: false,
+        nodes: None,
     };
     Structure { file: repository(&format!("tests/structures/{name}.c")), options }
 }
@@ -100,6 +100,15 @@ fn proofs_for_any_number_of_threads() {
     assert!(prove(&queue(), "queue", None).is_err());
     assert!(prove(&queue().with("ONE_LOCK_LESS"), "queue", None).is_err());
     assert!(leno::observer("heap").is_err());
+}
+
+/// What is freed may be read by others, unless a collector frees it.
+#[test]
+fn nodes_that_a_collector_frees() {
+    let mut stack = structure("treiber_freed", &["push", "pop"]);
+    stack.is_violated(&["use after free"]);
+    stack.options.nodes = Some(leno::NodesAre::Collected);
+    assert!(matches!(stack.check(), Linearized::Holds { .. }), "{:?}", stack.check());
 }
 
 #[test]
