@@ -542,7 +542,7 @@ impl Unroller<'_> {
         }
     }
 
-    /// Back to whoever called the function; or the end of the thread.
+    /// A return: back to the calling function, or the end of the thread.
     fn leave(&mut self, place: Place, mut state: State, value: Option<Term>) -> Result<Next, Refused> {
         let func = place.func;
         let Some(frame) = state.frames[func.index()].take() else { return Ok(Vec::new()) };

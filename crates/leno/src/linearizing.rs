@@ -140,7 +140,7 @@ fn with_memory(memory: &str, folder: &Path, file: &Path) -> Result<String, Linea
     Ok(path.display().to_string())
 }
 
-/// Nodes are given back by a collector, once nobody has their addresses: `free` does nothing.
+/// A garbage collector frees a node once no thread and no other node has its address: `free` does nothing.
 const COLLECTED: &str = r#"
 #include <stdlib.h>
 static void leno_forget(void *node) { (void)node; }

@@ -5,7 +5,7 @@
 //! processes are left, and a trace that was asked for is there.
 //!
 //! Until the run is over the signals are blocked in all threads, and one thread waits for them. The recorder unblocks
-//! them in the program. After the run they are as for all other commands: whoever comes, Leno stops.
+//! them in the program. After the run they are as for all other commands: each of these signals stops Leno.
 
 use crate::command::stop_on_interrupt;
 use leno::Cancel;

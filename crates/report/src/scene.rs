@@ -45,7 +45,7 @@ fn standing(program: &Program, follower: &Follower<'_>, thread: ThreadId) -> Sta
         .collect();
     let calls = active.windows(2).filter_map(|pair| {
         let [(callee, _), (caller, at)] = pair else { return None };
-        // (`main` and the threads' functions are called by nobody whom the user knows.)
+        // (`main` and the start routines of threads have no caller in the program's own text.)
         let is_own = !call_sites::is_in_model(program, *at) && *caller != "_start" && !callee.starts_with("__leno");
         is_own.then(|| place(program, *at)).flatten().map(|at| format!("in {callee}, called at {at}"))
     });

@@ -66,7 +66,7 @@ impl FunctionBuilder<'_, '_> {
     /// does.
     pub fn run_destructors(&mut self) {
         for destructor in self.link.marked(|function| function.is_destructor).into_iter().rev() {
-            // (Nobody gives them arguments: if they take some, these are anything.)
+            // (The C library calls destructors without arguments: the parameters that they declare have any values.)
             let params = self.link.signature(destructor).params.clone();
             let args = params.into_iter().map(|ty| self.nondet(ty)).collect();
             self.call(destructor, args);

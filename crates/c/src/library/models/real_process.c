@@ -35,7 +35,7 @@ int __leno_outside_nanosleep(int clock, int flags, long seconds, long nanosecond
 // Waits for a lock (0: a mutex, 1 and 2: for reading and for writing, 3: a semaphore) until a time. The try that follows
 // gets what was got here. (Addresses are numbers here: nothing is written.)
 void __leno_outside_await(int what, unsigned long object, int clock, unsigned long deadline);
-// The end of the process that comes next writes out nothing, and calls nobody.
+// The process that ends next does not flush its streams, and runs no exit handlers.
 void __leno_outside_at_once(void);
 // The thread that is started next has so large a stack.
 void __leno_outside_stack(unsigned long size);

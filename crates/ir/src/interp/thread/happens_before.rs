@@ -410,8 +410,8 @@ impl Machine<'_> {
         found
     }
 
-    /// The synchronisation objects that the next step of a thread uses, if somebody may make, destroy or free such ones.
-    /// (Who is on the way out of one is waited for by those who destroy it.)
+    /// The synchronisation objects that the next step of a thread uses, in a program that may initialise, destroy or free
+    /// such objects. (A thread that leaves one is waited for by the thread that destroys it.)
     fn uses(&self, thread: ThreadId) -> Vec<Footprint> {
         let Next::Instr(instr) = self.next_op(thread) else { return Vec::new() };
         let Op::Sync { op, .. } = &instr.op else { return Vec::new() };
